@@ -1,0 +1,178 @@
+"""From changes in text to token edits: what the service does for a request and the language server at each keystroke.
+
+An editor's changes are characters, the model's edits are tokens. A *burst* is a run of changes to one region. While it is
+open its edits are the token diff of that region since the burst began, computed anew at each change; what was typed and
+deleted again leaves nothing. `render` goes the other way: predicted edits to one replacement in the text.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from model.edits import DELETE, END, START, Edit, Slots, lexical_edits_between
+from model.tokenizer import Tokenizer, segments
+
+
+class Change(NamedTuple):
+    """One replacement in a text: the code points from start to end become `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Replaced(NamedTuple):
+    """What a change did to the segments of a text: `old` at `first` became `new_count` others."""
+
+    first: int
+    old: tuple[tuple[int, ...], ...]  # token ids by segment, as they were
+    new_count: int
+
+
+class TokenText:
+    """A text by segments, each with its token ids; a change re-tokenizes the segments it touches and no others."""
+
+    def __init__(self, tokenizer: Tokenizer, text: str) -> None:
+        self.tokenizer = tokenizer
+        self.segments = segments(text)
+        self.tokens: list[tuple[int, ...]] = [tuple(tokenizer.encode_segment(s)) for s in self.segments]
+        self._starts: list[int] = []
+        self._find_starts()
+
+    def __len__(self) -> int:
+        return self._starts[-1] + len(self.segments[-1])
+
+    @property
+    def text(self) -> str:
+        return "".join(self.segments)
+
+    def state(self) -> tuple[int, ...]:
+        """The text as a state of the model."""
+        return (START, *(token for line in self.tokens for token in line), END)
+
+    def segment_at(self, offset: int) -> int:
+        """The segment that holds the character at an offset; the last one, at the end of the text."""
+        return max(0, bisect_right(self._starts, offset) - 1)
+
+    def start_of(self, segment: int) -> int:
+        """The offset of a segment's first character."""
+        return self._starts[segment]
+
+    def tokens_before(self, segment: int) -> int:
+        """How many tokens the segments before this one have."""
+        return sum(map(len, self.tokens[:segment]))
+
+    def replace(self, change: Change) -> Replaced:
+        """Apply a change."""
+        if not 0 <= change.start <= change.end <= len(self):
+            raise ValueError(f"change from {change.start} to {change.end} is outside a text of {len(self)} characters")
+        # The neighbours of the change belong to it: a "\n" after a "\r" is one line break, not two.
+        first = self.segment_at(change.start - 1) if change.start else 0
+        last = self.segment_at(change.end)
+        begin = self._starts[first]
+        window = "".join(self.segments[first : last + 1])
+        fresh = segments(window[: change.start - begin] + change.text + window[change.end - begin :])
+        if first > 0 and not fresh[0]:  # the window began with a line break: the empty head is not a segment here
+            fresh = fresh[1:]
+        replaced = Replaced(first, tuple(self.tokens[first : last + 1]), len(fresh))
+        self.segments[first : last + 1] = fresh
+        self.tokens[first : last + 1] = [tuple(self.tokenizer.encode_segment(s)) for s in fresh]
+        self._find_starts(first)
+        return replaced
+
+    def _find_starts(self, first: int = 0) -> None:
+        base = self._starts[first] if first else 0
+        self._starts[first:] = accumulate(map(len, self.segments[first:-1]), initial=base)
+
+
+class Burst:
+    """A run of changes to one region of a text, and its edits so far."""
+
+    def __init__(self, text: TokenText, replaced: Replaced) -> None:
+        self._text = text
+        self.first = replaced.first
+        self.count = replaced.new_count
+        self.before: list[tuple[int, ...]] = list(replaced.old)  # the region's tokens when the burst began
+
+    def extend(self, replaced: Replaced) -> None:
+        """Take in one more change, already applied to the text. What lies between joins the region."""
+        end = self.first + self.count
+        old_end = replaced.first + len(replaced.old)  # both in segments as they were before this change
+        grown = replaced.new_count - len(replaced.old)
+        head, tail = self._outside(replaced, end, old_end, grown)
+        self.before = [*head, *self.before, *tail]
+        self.first = min(self.first, replaced.first)
+        self.count = max(end, old_end) + grown - self.first
+
+    def _outside(
+        self, replaced: Replaced, end: int, old_end: int, grown: int
+    ) -> tuple[Sequence[tuple[int, ...]], Sequence[tuple[int, ...]]]:
+        """The tokens, as before the change, of what the region grows by above and below."""
+        old, tokens = replaced.old, self._text.tokens
+        head: list[tuple[int, ...]] = []
+        tail: list[tuple[int, ...]] = []
+        if replaced.first < self.first:
+            head = list(old[: self.first - replaced.first])
+            head += tokens[replaced.first + replaced.new_count : self.first + grown]
+        if old_end > end:
+            tail = list(tokens[end : max(end, replaced.first)])
+            tail += old[max(0, end - replaced.first) :]
+        return head, tail
+
+    def edits(self, partial: Change | None = None) -> list[Edit]:
+        """Explicit edits since the burst began. `partial` takes a half-typed token out: it is not an edit yet."""
+        after = list(self._text.tokens[self.first : self.first + self.count])
+        if partial is not None:
+            segment = self._text.segment_at(partial.start)
+            begin, whole = self._text.start_of(segment), self._text.segments[segment]
+            rest = whole[: partial.start - begin] + whole[partial.end - begin :]
+            after[segment - self.first] = tuple(self._text.tokenizer.encode_segment(rest))
+        offset = 1 + self._text.tokens_before(self.first)  # one for START
+        return lexical_edits_between(self.before, after, self._text.tokenizer.ends, offset)
+
+
+def half_typed(text: TokenText, cursor: int) -> str:
+    """The beginning of the name that is being typed at an offset; empty when none is."""
+    segment = text.segment_at(max(0, cursor - 1))
+    line, column = text.segments[segment], cursor - text.start_of(segment)
+    if column < len(line) and _in_name(line[column]):
+        return ""
+    begin = column
+    while begin > 0 and _in_name(line[begin - 1]):
+        begin -= 1
+    name = line[begin:column]
+    return name if name and not name[0].isdigit() else ""
+
+
+def _in_name(character: str) -> bool:
+    return character == "_" or character.isalnum()
+
+
+def render(slots: Slots, edits: Iterable[Edit], tokenizer: Tokenizer) -> Change:
+    """The one replacement, in the text of the current state, that the edits amount to. The slots are left as they were."""
+    kept = len(slots.edits)
+    before = slots.tokens()
+    try:
+        explicit = [Edit(slots.apply(edit), edit.content) for edit in edits]
+        after = slots.tokens()
+    finally:
+        slots.keep(kept)
+    first, last = _span(explicit, len(before), len(after))
+    offset = int(tokenizer.lengths[before[:first]].sum())
+    length = int(tokenizer.lengths[before[first:last]].sum())
+    text = tokenizer.decode(after[first : last + len(after) - len(before)])
+    return Change(offset, offset + length, text)
+
+
+def _span(explicit: Sequence[Edit], old_length: int, new_length: int) -> tuple[int, int]:
+    """The range of the old state that the edits touch."""
+    first, last = old_length, 0  # in the state as the edits so far have left it
+    for position, content in explicit:
+        if content == END:
+            continue
+        first = min(first, position if content == DELETE else position + 1)
+        last = max(last, position + 1) + (-1 if content == DELETE else 1)
+    if first > last:
+        return old_length, old_length
+    return first, last - (new_length - old_length)
