@@ -1,0 +1,258 @@
+"""Instances as padded arrays: what the networks read.
+
+`Places` follows the current place of every slot while edits are applied; training and serving compute an edit's features
+with it, so they cannot disagree. Arrays of a batch are padded to its longest state (M) and its longest history (T);
+slot numbers are moved accordingly: columns 0..M-1 are the state's, column M + t is that of the edit with index t.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.edits import DELETE, END, PAD, Edit, Instance, Slots
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# Tokens beside an edit that its embedding sees, as offsets from the edited place: three on each side.
+NEIGHBOURS = 6
+
+_EXACT_DISTANCES = 8  # below this each distance has its own bucket, above they grow by powers of the square root of two
+_FAR_DISTANCES = 20
+_SIDE = _EXACT_DISTANCES + _FAR_DISTANCES
+_PER_KIND = 2 * _SIDE + 1
+NO_DISTANCE = 2 * _PER_KIND  # there is no edit before
+STOP_DISTANCE = NO_DISTANCE + 1  # the end token: to point at it is to stop
+DISTANCES = NO_DISTANCE + 2
+
+
+def distance_buckets(distances: Ints, *, after_deletion: bool) -> Ints:
+    """Buckets of signed distances between places; those after an insertion and after a deletion are apart."""
+    magnitude = np.abs(distances)
+    far = np.log2(np.maximum(magnitude, _EXACT_DISTANCES) / _EXACT_DISTANCES) * 2
+    bucket = np.where(magnitude < _EXACT_DISTANCES, magnitude, _EXACT_DISTANCES + far.astype(np.int64))
+    signed = np.sign(distances) * np.minimum(bucket, _SIDE) + _SIDE
+    return signed + (_PER_KIND if after_deletion else 0)
+
+
+class Places:
+    """The place (explicit position) of every slot; -1 for a slot that is not in the current state."""
+
+    def __init__(self, state: Sequence[int], capacity: int) -> None:
+        self.slots = Slots(state)
+        self._all = np.full(len(state) + capacity, -1, dtype=np.int64)
+        self._all[: len(state)] = np.arange(len(state))
+        self.anchor = -1  # the place that the next edit is measured from; -1 when there is no edit
+
+    @property
+    def current(self) -> Ints:
+        """The place of each slot so far: the state's, then the edits'."""
+        return self._all[: len(self.slots.contents)]
+
+    def apply(self, edit: Edit) -> int:
+        """Apply an implicit edit; its explicit position is returned."""
+        slots = self.slots
+        if not 0 <= edit.position < len(slots.contents):
+            raise ValueError(f"position {edit.position} is outside a state of {len(slots.contents)} tokens")
+        place = int(self._all[edit.position])
+        if place < 0:
+            raise ValueError(f"position {edit.position} is not in the current state: it was deleted")
+        slots.apply_explicit(Edit(place, edit.content))
+        self._move(edit, place, new_slot=len(slots.contents) - 1)
+        self.anchor = _anchor(edit, place)
+        return place
+
+    def keep(self, count: int) -> None:
+        """Undo all edits but the first `count`."""
+        slots = self.slots
+        explicit = slots.explicit_positions()
+        for index in range(len(slots.edits) - 1, count - 1, -1):
+            edit, place = slots.edits[index], explicit[index]
+            self._all[slots.state_length + index] = -1
+            if edit.content == DELETE:
+                self._all[self._all >= place] += 1
+                self._all[edit.position] = place
+            elif edit.content != END:
+                self._all[self._all > place] -= 1
+        slots.keep(count)
+        self.anchor = _anchor(slots.edits[-1], explicit[count - 1]) if count else -1
+
+    def distances(self) -> Ints:
+        """For each slot, the bucket of its distance to the last edit."""
+        if self.anchor < 0:
+            buckets = np.full(len(self.current), NO_DISTANCE, dtype=np.int64)
+        else:
+            after_deletion = self.slots.edits[-1].content == DELETE
+            buckets = distance_buckets(self.current - self.anchor, after_deletion=after_deletion)
+        buckets[self.slots.state_length - 1] = STOP_DISTANCE
+        return buckets
+
+    def neighbours(self, edit: Edit, place: int) -> list[int]:
+        """The tokens beside an edit that was just applied."""
+        order, contents = self.slots.order, self.slots.contents
+        left = place if edit.content != DELETE else place - 1
+        right = place + 2 if edit.content != DELETE else place
+        around = [*range(left - 2, left + 1), *range(right, right + 3)]
+        return [contents[order[p]] if 0 <= p < len(order) else PAD for p in around]
+
+    def _move(self, edit: Edit, place: int, new_slot: int) -> None:
+        if edit.content == DELETE:
+            self._all[edit.position] = -1
+            self._all[self._all > place] -= 1
+        elif edit.content != END:
+            self._all[self._all > place] += 1
+            self._all[new_slot] = place + 1
+
+
+def _anchor(edit: Edit, place: int) -> int:
+    """An insertion is measured from the token it made, a deletion from the token before the gap."""
+    return place - 1 if edit.content == DELETE else place + 1
+
+
+@dataclass(frozen=True)
+class EditFeatures:
+    """What is known of one edit when it has been applied."""
+
+    place: int  # explicit position of the token that the edit made, or deleted
+    subject: int  # the token inserted or deleted
+    is_deletion: bool
+    neighbours: list[int]
+    move: int  # bucket of the distance from the edit before
+
+
+def apply_with_features(places: Places, edit: Edit) -> EditFeatures:
+    """Apply an edit and describe it."""
+    anchor, first = places.anchor, not places.slots.edits
+    after_deletion = not first and places.slots.edits[-1].content == DELETE
+    is_deletion = edit.content == DELETE
+    place = places.apply(edit)
+    if edit.content == END:
+        move = STOP_DISTANCE
+    elif first:
+        move = NO_DISTANCE
+    else:
+        move = int(distance_buckets(np.array(place - anchor), after_deletion=after_deletion))
+    return EditFeatures(
+        place=place if is_deletion else place + 1,
+        subject=places.slots.contents[edit.position] if is_deletion else edit.content,
+        is_deletion=is_deletion,
+        neighbours=places.neighbours(edit, place),
+        move=move,
+    )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Several instances as padded arrays, in the implicit representation."""
+
+    state: Ints  # (B, M)
+    state_mask: Bools  # (B, M)
+    positions: Ints  # (B, T) columns
+    contents: Ints  # (B, T)
+    edit_mask: Bools  # (B, T)
+    loss_mask: Bools  # (B, T) edits that are to be predicted
+    places: Ints  # (B, T)
+    subjects: Ints  # (B, T)
+    deletions: Ints  # (B, T) zero or one
+    neighbours: Ints  # (B, T, NEIGHBOURS)
+    moves: Ints  # (B, T)
+    alive: Bools  # (B, T, M + T) slots that the edit can point at
+    distances: Ints  # (B, T, M + T)
+
+
+def implicit_batch(instances: Sequence[Instance]) -> Batch:
+    size = len(instances)
+    longest = max(len(instance.state) for instance in instances)
+    most = max(len(instance.edits) for instance in instances)
+
+    def ints(*shape: int) -> Ints:
+        return np.zeros((size, *shape), dtype=np.int64)
+
+    batch = Batch(
+        state=ints(longest),
+        state_mask=np.zeros((size, longest), dtype=np.bool_),
+        positions=ints(most),
+        contents=ints(most),
+        edit_mask=np.zeros((size, most), dtype=np.bool_),
+        loss_mask=np.zeros((size, most), dtype=np.bool_),
+        places=ints(most),
+        subjects=ints(most),
+        deletions=ints(most),
+        neighbours=ints(most, NEIGHBOURS),
+        moves=ints(most),
+        alive=np.zeros((size, most, longest + most), dtype=np.bool_),
+        distances=np.full((size, most, longest + most), NO_DISTANCE, dtype=np.int64),
+    )
+    for row, instance in enumerate(instances):
+        _fill(batch, row, instance)
+    return batch
+
+
+def _fill(batch: Batch, row: int, instance: Instance) -> None:
+    length, count, longest = len(instance.state), len(instance.edits), batch.state.shape[1]
+    batch.state[row, :length] = instance.state
+    batch.state_mask[row, :length] = True
+    batch.edit_mask[row, :count] = True
+    batch.loss_mask[row, instance.conditioning : count] = True
+    # Padding must still be able to point somewhere, or its softmax would have no mass at all.
+    batch.alive[row, :, 0] = True
+    places = Places(instance.state, count)
+    for index, edit in enumerate(instance.edits):
+        current = places.current >= 0
+        buckets = places.distances()
+        for target, values in ((batch.alive, current), (batch.distances, buckets)):
+            target[row, index, :length] = values[:length]
+            target[row, index, longest : longest + index] = values[length:]
+        features = apply_with_features(places, edit)
+        is_late = edit.position >= length
+        batch.positions[row, index] = edit.position + (longest - length if is_late else 0)
+        batch.contents[row, index] = edit.content
+        batch.places[row, index] = features.place
+        batch.subjects[row, index] = features.subject
+        batch.deletions[row, index] = features.is_deletion
+        batch.neighbours[row, index] = features.neighbours
+        batch.moves[row, index] = features.move
+
+
+@dataclass(frozen=True)
+class ExplicitBatch:
+    """Several instances with every state spelled out, for the baseline E."""
+
+    states: Ints  # (B, T, L) the state that edit t meets
+    previous: Ints  # (B, T, L) the state before that, PAD at first
+    alive: Bools  # (B, T, L)
+    positions: Ints  # (B, T) explicit
+    contents: Ints  # (B, T)
+    edit_mask: Bools  # (B, T)
+    loss_mask: Bools  # (B, T)
+
+
+def explicit_batch(instances: Sequence[Instance]) -> ExplicitBatch:
+    size, most = len(instances), max(len(instance.edits) for instance in instances)
+    rows: list[list[list[int]]] = []
+    positions = np.zeros((size, most), dtype=np.int64)
+    contents = np.zeros((size, most), dtype=np.int64)
+    edit_mask = np.zeros((size, most), dtype=np.bool_)
+    loss_mask = np.zeros((size, most), dtype=np.bool_)
+    for row, instance in enumerate(instances):
+        slots = Slots(instance.state)
+        states = []
+        for index, edit in enumerate(instance.edits):
+            states.append(slots.tokens())
+            positions[row, index] = slots.apply(edit)
+            contents[row, index] = edit.content
+        rows.append(states)
+        edit_mask[row, : len(states)] = True
+        loss_mask[row, instance.conditioning : len(states)] = True
+    longest = max(len(state) for states in rows for state in states)
+    spelled = np.full((size, most, longest), PAD, dtype=np.int64)
+    for row, states in enumerate(rows):
+        for index, state in enumerate(states):
+            spelled[row, index, : len(state)] = state
+    previous = np.full_like(spelled, PAD)
+    previous[:, 1:] = spelled[:, :-1]
+    alive = spelled != PAD
+    alive[:, :, 0] = True  # padding must still be able to point somewhere
+    return ExplicitBatch(spelled, previous, alive, positions, contents, edit_mask, loss_mask)
