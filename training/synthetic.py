@@ -176,14 +176,13 @@ class Draw(NamedTuple):
 
 def instances(name: str, split: str, *, count: int | None = None, seed: int = 0) -> list[Instance]:
     """The instances of one split of a task, the same ones for the same seed; a smaller count gives the first of them."""
-    random = _random(name, split, seed)
     count = SPLIT_SIZES[split] if count is None else count
     if name == MULTI_TASK:
-        return _multi_task_instances(random, split, count, seed)
+        return _multi_task_instances(split, count, seed)
     if name in NGRAM_NAMES:
-        return _ngram_instances(random, count, int(name.removeprefix("NGram")), seed)
+        return _ngram_instances(_random(name, split, seed), count, int(name.removeprefix("NGram")), seed)
     task = TASKS[checked_name(name)]
-    return [_instance(task, draw) for draw in _draws(task, random, count)]
+    return [_instance(task, draw) for draw in _draws(task, split, count, seed)]
 
 
 def checked_name(name: str) -> str:
@@ -214,9 +213,9 @@ def _state(text: str) -> State:
     return (START, *(len(SPECIALS) + ALPHABET.index(character) for character in text), END)
 
 
-def _random(name: str, split: str, seed: int) -> np.random.Generator:
-    """Independent streams for all tasks and splits."""
-    return np.random.default_rng([seed, zlib.crc32(f"{checked_name(name)} {split}".encode())])
+def _random(subject: str, split: str, seed: int) -> np.random.Generator:
+    """An independent stream for each subject and split."""
+    return np.random.default_rng([seed, zlib.crc32(f"{subject} {split}".encode())])
 
 
 def _instance(task: Task, draw: Draw) -> Instance:
@@ -233,12 +232,14 @@ def _instance_from_snapshots(texts: Sequence[str], conditioning: int) -> Instanc
     return Instance(all_states[0], tuple(slots.edits), conditioning)
 
 
-def _draws(task: Task, random: np.random.Generator, count: int) -> list[Draw]:
+def _draws(task: Task, split: str, count: int, seed: int) -> list[Draw]:
     """Draw strings and meta characters until `count` are accepted.
 
     Many at a time, and tested all at once by counting matches: what is accepted, and in which order, is exactly what
-    drawing and testing one by one would give.
+    drawing and testing one by one would give. Tasks that match the same texts share their strings; the paper's must
+    have done so too, for such tasks have the same POMP to the last digit.
     """
+    random = _random(task.template(), split, seed)
     accepted: list[Draw] = []
     while len(accepted) < count:
         strings = random.integers(len(ALPHABET), size=(_DRAWS, STRING_LENGTH), dtype=np.uint8)
@@ -273,16 +274,16 @@ def _count_matches(template: str, strings: Characters, x: Characters) -> NDArray
     return counts
 
 
-def _multi_task_instances(random: np.random.Generator, split: str, count: int, seed: int) -> list[Instance]:
+def _multi_task_instances(split: str, count: int, seed: int) -> list[Instance]:
     """Instances of all tasks of the table, mixed evenly.
 
     Here the task itself must be recognised, so one whole replacement is given in all of them.
     """
-    chosen = random.integers(len(TABLE_TASKS), size=count)
+    chosen = _random(MULTI_TASK, split, seed).integers(len(TABLE_TASKS), size=count)
     streams: dict[int, Iterator[Instance]] = {}
     for index, task in enumerate(TABLE_TASKS):
         share = int((chosen == index).sum())
-        draws = _draws(task, _random(task.name, f"{MULTI_TASK} {split}", seed), share)
+        draws = _draws(task, split, share, seed)
         streams[index] = (_instance(task, draw) for draw in draws)
     conditioning = [task.edits_per_replacement() for task in TABLE_TASKS]
     return [next(streams[index])._replace(conditioning=conditioning[index]) for index in chosen]
@@ -324,7 +325,7 @@ def _ngram_instance(
 def matched_texts(task: Task, split: str, seed: int = 0) -> list[list[str]]:
     """The texts that the pattern matches, for each instance of a split."""
     result = []
-    for draw in _draws(task, _random(task.name, split, seed), SPLIT_SIZES[split]):
+    for draw in _draws(task, split, SPLIT_SIZES[split], seed):
         pattern, _ = task.with_characters(draw.x, draw.y)
         result.append([match.group() for match in re.finditer(pattern, draw.text)])
     return result
