@@ -10,16 +10,9 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from model.changes import Change as Change
 from model.edits import DELETE, END, START, Edit, Slots, lexical_edits_between
 from model.tokenizer import Tokenizer, segments
-
-
-class Change(NamedTuple):
-    """One replacement in a text: the code points from start to end become `text`."""
-
-    start: int
-    end: int
-    text: str
 
 
 class Replaced(NamedTuple):
