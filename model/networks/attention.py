@@ -1,0 +1,96 @@
+"""The multihead attention module that the implicit attention networks are made of (appendix E of the paper).
+
+Attention is written out by hand so that the very code that trains is what gets exported.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+NEVER = -1e9  # added to a logit that must not win; finite, so that a row without a choice is still a number
+
+
+def sinusoids(positions: Tensor, size: int) -> Tensor:
+    """The sinusoidal encoding of integers: (...) -> (..., size)."""
+    exponents = torch.arange(0, size, 2, dtype=torch.float32, device=positions.device) / size
+    angles = positions.to(torch.float32).unsqueeze(-1) * torch.exp(-math.log(10_000.0) * exponents)
+    return torch.cat([torch.sin(angles), torch.cos(angles)], dim=-1)[..., :size]
+
+
+def causal_mask(new: int | Tensor, total: int | Tensor, device: torch.device) -> Tensor:
+    """Additive (new, total) mask: the last `new` of `total` rows each see themselves and what came before."""
+    columns = torch.arange(total, device=device)
+    rows = torch.arange(total - new, total, device=device)
+    return (columns.unsqueeze(0) > rows.unsqueeze(1)).to(torch.float32) * NEVER
+
+
+class Sum(nn.Module):
+    """Aggregation Q + R."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+
+    def forward(self, queries: Tensor, results: Tensor) -> Tensor:
+        return queries + results
+
+
+class Gru(nn.Module):
+    """Aggregation by a GRU update: the queries are its hidden states, the results its inputs."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.inputs = nn.Linear(size, 3 * size)
+        self.hiddens = nn.Linear(size, 3 * size)
+
+    def forward(self, queries: Tensor, results: Tensor) -> Tensor:
+        reset_in, update_in, new_in = self.inputs(results).chunk(3, dim=-1)
+        reset_hidden, update_hidden, new_hidden = self.hiddens(queries).chunk(3, dim=-1)
+        reset = torch.sigmoid(reset_in + reset_hidden)
+        update = torch.sigmoid(update_in + update_hidden)
+        new = torch.tanh(new_in + reset * new_hidden)
+        return new + update * (queries - new)
+
+
+AGGREGATIONS: dict[str, type[nn.Module]] = {"sum": Sum, "gru": Gru}
+
+
+class MultiHeadAttention(nn.Module):
+    """Attention of queries over keys and values, then aggregation of queries and results.
+
+    Keys and values are projected apart from the queries, so that they can be cached.
+    """
+
+    def __init__(self, size: int, heads: int, aggregation: str) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(size, size)
+        self.key = nn.Linear(size, size)
+        self.value = nn.Linear(size, size)
+        self.out = nn.Linear(size, size)
+        self.aggregate = AGGREGATIONS[aggregation](size)
+
+    def project(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values (B, K, D) of inputs (B, K, D)."""
+        return self.key(inputs), self.value(inputs)
+
+    def forward(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+        """mask is additive and broadcasts to (B, heads, N, K)."""
+        return self.with_weights(queries, keys, values, mask)[0]
+
+    def with_weights(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """The result and the attention weights, (B, N, D) and (B, heads, N, K)."""
+        results, weights = attend(self.query(queries), keys, values, mask, self.heads)
+        return self.aggregate(queries, self.out(results)), weights
+
+
+def attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, heads: int) -> tuple[Tensor, Tensor]:
+    """Scaled dot-product attention with several heads; (B, N, D), (B, K, D), (B, K, D) -> (B, N, D) and weights."""
+    scale = (queries.shape[-1] // heads) ** -0.5
+    q, k, v = (_split(x, heads) for x in (queries * scale, keys, values))  # (B, heads, N or K, D / heads)
+    weights = torch.softmax(q @ k.transpose(-1, -2) + mask, dim=-1)  # (B, heads, N, K)
+    return (weights @ v).transpose(1, 2).flatten(2), weights
+
+
+def _split(inputs: Tensor, heads: int) -> Tensor:
+    return inputs.unflatten(-1, (heads, inputs.shape[-1] // heads)).transpose(1, 2)

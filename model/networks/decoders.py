@@ -1,0 +1,109 @@
+"""The two content decoders of the implicit attention network, and the position decoder that they share (section 4)."""
+
+import torch
+from torch import Tensor, nn
+
+from model.config import ModelConfig
+from model.networks.attention import NEVER, MultiHeadAttention, causal_mask, sinusoids
+from model.networks.incremental import Tensors, all_hiddens, gather_rows, grow
+
+
+class PositionDecoder(nn.Module):
+    """Contexts edited so far -> the context expected next, compared with every slot as in pointer networks."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(config.hidden_size, config.heads, config.aggregation)
+        # Differs from the paper: the logits are scaled as attention's are; unscaled they start out saturated.
+        self.scale = config.hidden_size**-0.5
+
+    def start(self, zero: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+        nothing = zero[:, :0]
+        return self.append({"position_keys": nothing, "position_values": nothing}, zero, times)
+
+    def append(self, caches: Tensors, contexts: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+        inputs = contexts + sinusoids(times, contexts.shape[-1])
+        keys, values = self.attention.project(inputs)
+        keys, values = grow(caches["position_keys"], keys), grow(caches["position_values"], values)
+        mask = causal_mask(inputs.shape[1], keys.shape[1], inputs.device)
+        queries, weights = self.attention.with_weights(inputs, keys, values, mask)
+        because = weights.mean(dim=1)[:, -1]  # (B, rows) of the newest row alone
+        return {"position_keys": keys, "position_values": values, "because": because}, {"query": queries}
+
+    def point(self, queries: Tensor, hiddens: Tensor, alive: Tensor) -> Tensor:
+        logits = (queries * self.scale) @ hiddens.transpose(1, 2)  # (B, N, slots)
+        return logits.masked_fill(~alive, NEVER)
+
+
+class AnalogicalDecoder(nn.Module):
+    """Predicts the next analogy (content minus context) and applies it to the context of the chosen position."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(config.hidden_size, config.heads, config.aggregation)
+        self.out = nn.Linear(config.hidden_size, config.vocabulary_size)
+
+    def start(self, zero: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+        nothing = zero[:, :0]
+        return self.append({"content_keys": nothing, "content_values": nothing}, zero, zero, times)
+
+    def append(self, caches: Tensors, contexts: Tensor, contents: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+        analogies = contents - contexts + sinusoids(times, contexts.shape[-1])
+        keys, values = self.attention.project(analogies)
+        keys, values = grow(caches["content_keys"], keys), grow(caches["content_values"], values)
+        mask = causal_mask(analogies.shape[1], keys.shape[1], analogies.device)
+        predicted = self.attention(analogies, keys, values, mask)
+        return {"content_keys": keys, "content_values": values}, {"content_row": predicted}
+
+    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
+        contexts = gather_rows(all_hiddens(encoded, caches), positions)
+        logits: Tensor = self.out(rows["content_row"] + contexts)
+        return logits
+
+
+class VanillaDecoder(nn.Module):
+    """Attends from the previous content plus the context of the chosen position to the same of the edits before."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(config.hidden_size, config.heads, config.aggregation)
+        self.out = nn.Linear(config.hidden_size, config.vocabulary_size)
+
+    def start(self, zero: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+        nothing, row = zero[:, :0], zero + sinusoids(times, zero.shape[-1])
+        return {"content_rows": row, "content_keys": nothing, "content_values": nothing}, {"content_row": row}
+
+    def append(self, caches: Tensors, contexts: Tensor, contents: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+        # A row is the content alone. With the context of the edit that came next it makes a key: so the first row
+        # makes none before there is an edit.
+        rows = contents + sinusoids(times, contents.shape[-1])
+        all_rows = grow(caches["content_rows"], rows)
+        known = caches["content_rows"].shape[1]
+        keys, values = self.attention.project(all_rows[:, known - 1 : -1] + contexts)
+        return {
+            "content_rows": all_rows,
+            "content_keys": grow(caches["content_keys"], keys),
+            "content_values": grow(caches["content_values"], values),
+        }, {"content_row": rows}
+
+    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
+        contexts = gather_rows(all_hiddens(encoded, caches), positions)
+        inputs = rows["content_row"] + contexts
+        keys, values = self.attention.project(inputs)
+        others = (1 - torch.eye(inputs.shape[1], device=inputs.device)).expand(inputs.shape[0], -1, -1) * NEVER
+        mask = torch.cat([earlier_mask(rows["times"], caches["content_keys"].shape[1]), others], dim=2)
+        keys, values = grow(caches["content_keys"], keys), grow(caches["content_values"], values)
+        logits: Tensor = self.out(self.attention(inputs, keys, values, mask.unsqueeze(1)))
+        return logits
+
+
+def earlier_mask(times: Tensor, count: int) -> Tensor:
+    """Additive mask (B, N, count): a row that follows t edits sees the first t."""
+    columns = torch.arange(count, device=times.device)
+    return (columns >= times.unsqueeze(-1)).to(torch.float32) * NEVER
+
+
+DECODERS: dict[str, type[AnalogicalDecoder] | type[VanillaDecoder]] = {
+    "analogical": AnalogicalDecoder,
+    "vanilla": VanillaDecoder,
+}

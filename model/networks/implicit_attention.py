@@ -1,0 +1,69 @@
+"""IA, the implicit attention network (section 4 and appendix D of the paper): four variants by decoder and aggregation."""
+
+import torch
+from torch import Tensor, nn
+
+from model.config import ModelConfig
+from model.networks.attention import MultiHeadAttention, causal_mask, sinusoids
+from model.networks.decoders import DECODERS, PositionDecoder
+from model.networks.incremental import EditInputs, IncrementalNetwork, Tensors, all_hiddens, gather_rows, grow
+
+
+class ImplicitAttention(IncrementalNetwork):
+    """The paper's network: s2s, e2e and s2e attention in the encoder, a pointer and a content decoder."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        size = config.hidden_size
+        self.embedding = nn.Embedding(config.vocabulary_size, size)
+        self.from_edit = nn.Parameter(torch.randn(size) * 0.1)  # "produced by an edit"
+        self.state_to_state = MultiHeadAttention(size, config.heads, config.aggregation)
+        self.edit_to_edit = MultiHeadAttention(size, config.heads, config.aggregation)
+        self.state_to_edit = MultiHeadAttention(size, config.heads, config.aggregation)
+        self.position_decoder = PositionDecoder(config)
+        self.content_decoder = DECODERS[config.decoder](config)
+
+    def encode(self, state: Tensor, mask: Tensor) -> Tensors:
+        positions = torch.arange(state.shape[1], device=state.device)
+        embedded = self.embedding(state) + sinusoids(positions, self.config.hidden_size)
+        mask = mask.unsqueeze(1).unsqueeze(1)  # (B, 1, 1, M)
+        hiddens = self.state_to_state(embedded, *self.state_to_state.project(embedded), mask)
+        keys, values = self.state_to_edit.project(hiddens)
+        return {"state_hiddens": hiddens, "state_keys": keys, "state_values": values, "state_mask": mask}
+
+    def start(self, encoded: Tensors) -> tuple[Tensors, Tensors]:
+        zero = torch.zeros_like(encoded["state_hiddens"][:, :1])  # U and V before the first edit
+        times = torch.zeros_like(zero[..., 0], dtype=torch.int64)
+        position_caches, position_rows = self.position_decoder.start(zero, times)
+        content_caches, content_rows = self.content_decoder.start(zero, times)
+        caches = {name: zero[:, :0] for name in ("edit_hiddens", "edit_keys", "edit_values")}
+        return caches | position_caches | content_caches, position_rows | content_rows | {"times": times}
+
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> tuple[Tensors, Tensors]:
+        contents = self.embedding(edits.contents)
+        caches = caches | self._encode_edits(encoded, caches, contents, edits.places)
+        contexts = gather_rows(all_hiddens(encoded, caches), edits.positions)
+        known = caches["position_keys"].shape[1]
+        times = torch.arange(known, known + contexts.shape[1], device=contexts.device).expand(contexts.shape[0], -1)
+        position_caches, position_rows = self.position_decoder.append(caches, contexts, times)
+        content_caches, content_rows = self.content_decoder.append(caches, contexts, contents, times)
+        return caches | position_caches | content_caches, position_rows | content_rows | {"times": times}
+
+    def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, distances: Tensor, alive: Tensor) -> Tensor:
+        return self.position_decoder.point(rows["query"], all_hiddens(encoded, caches), alive)
+
+    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
+        return self.content_decoder.contents(encoded, caches, rows, positions)
+
+    def _encode_edits(self, encoded: Tensors, caches: Tensors, contents: Tensor, places: Tensor) -> Tensors:
+        embedded = contents + sinusoids(places, self.config.hidden_size) + self.from_edit
+        keys, values = self.edit_to_edit.project(embedded)
+        keys, values = grow(caches["edit_keys"], keys), grow(caches["edit_values"], values)
+        mask = causal_mask(embedded.shape[1], keys.shape[1], embedded.device)
+        hiddens = self.edit_to_edit(embedded, keys, values, mask)
+        hiddens = self.state_to_edit(
+            hiddens, encoded["state_keys"], encoded["state_values"], encoded["state_mask"]
+        )
+        hiddens = grow(caches["edit_hiddens"], hiddens)
+        return {"edit_hiddens": hiddens, "edit_keys": keys, "edit_values": values}

@@ -1,0 +1,119 @@
+"""What all implicit attention networks share: one way to be trained and to be run edit by edit.
+
+A network encodes the state once. Edits are appended to caches, any number at a time; each appended edit yields a *row*:
+what the network makes of the history up to there. A row and the hidden states of all slots give the distribution of
+the next position; a row and the context at a position give that of the content. Training appends all edits at once, so
+the incremental way and the full pass are the same code.
+
+Rows number 0..T: row t follows t edits. Caches are dictionaries of (B, length, ...) tensors that grow along the second axis.
+"""
+
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor, nn
+
+from model.arrays import Batch
+from model.config import ModelConfig
+from model.networks.attention import NEVER
+
+Tensors = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class EditInputs:
+    """New edits and what is known of them; see model.arrays."""
+
+    positions: Tensor  # (B, N) columns
+    contents: Tensor  # (B, N)
+    places: Tensor  # (B, N)
+    subjects: Tensor  # (B, N)
+    deletions: Tensor  # (B, N)
+    neighbours: Tensor  # (B, N, NEIGHBOURS)
+    moves: Tensor  # (B, N)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Logits of each edit's position, and of its content given the true position."""
+
+    position: Tensor  # (B, T, slots)
+    content: Tensor  # (B, T, V)
+
+
+class TorchBatch:
+    """A Batch as tensors."""
+
+    def __init__(self, batch: Batch) -> None:
+        for field in fields(batch):
+            setattr(self, field.name, torch.from_numpy(getattr(batch, field.name)))
+
+    state: Tensor
+    state_mask: Tensor
+    positions: Tensor
+    contents: Tensor
+    edit_mask: Tensor
+    loss_mask: Tensor
+    places: Tensor
+    subjects: Tensor
+    deletions: Tensor
+    neighbours: Tensor
+    moves: Tensor
+    alive: Tensor
+    distances: Tensor
+
+    @property
+    def edits(self) -> EditInputs:
+        return EditInputs(**{field.name: getattr(self, field.name) for field in fields(EditInputs)})
+
+
+class IncrementalNetwork(nn.Module):
+    """An implicit attention network."""
+
+    config: ModelConfig
+
+    def encode(self, state: Tensor, mask: Tensor) -> Tensors:
+        """What depends on the state alone. mask is additive, (B, M)."""
+        raise NotImplementedError
+
+    def start(self, encoded: Tensors) -> tuple[Tensors, Tensors]:
+        """The caches of an empty history, and row 0."""
+        raise NotImplementedError
+
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> tuple[Tensors, Tensors]:
+        """The caches with the edits appended, and one row (B, N, ...) for each of them."""
+        raise NotImplementedError
+
+    def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, distances: Tensor, alive: Tensor) -> Tensor:
+        """Logits of the next position after each row: (B, N, slots)."""
+        raise NotImplementedError
+
+    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
+        """Logits of the content at a position after each row: (B, N, V).
+
+        Row n of the N given ones may look at what the rows before it left in the caches, not later."""
+        raise NotImplementedError
+
+    def forward(self, batch: TorchBatch) -> Scores:
+        encoded = self.encode(batch.state, torch.where(batch.state_mask, 0.0, NEVER))
+        caches, first = self.start(encoded)
+        caches, later = self.append(encoded, caches, batch.edits)
+        rows = {name: torch.cat([first[name], later[name][:, :-1]], dim=1) for name in first}
+        return Scores(
+            position=self.point(encoded, caches, rows, batch.distances, batch.alive),
+            content=self.contents(encoded, caches, rows, batch.positions),
+        )
+
+
+def all_hiddens(encoded: Tensors, caches: Tensors) -> Tensor:
+    """H of the paper: the hidden state of every slot, (B, slots, D)."""
+    return torch.cat([encoded["state_hiddens"], caches["edit_hiddens"]], dim=1)
+
+
+def gather_rows(hiddens: Tensor, positions: Tensor) -> Tensor:
+    """U of the paper: (B, slots, D), (B, N) -> (B, N, D)."""
+    return hiddens.gather(1, positions.unsqueeze(-1).expand(-1, -1, hiddens.shape[-1]))
+
+
+def grow(cache: Tensor, new: Tensor) -> Tensor:
+    return torch.cat([cache, new], dim=1)
