@@ -284,7 +284,7 @@ def _multi_task_instances(split: str, count: int, seed: int) -> list[Instance]:
     for index, task in enumerate(TABLE_TASKS):
         share = int((chosen == index).sum())
         draws = _draws(task, split, share, seed)
-        streams[index] = (_instance(task, draw) for draw in draws)
+        streams[index] = iter([_instance(task, draw) for draw in draws])
     conditioning = [task.edits_per_replacement() for task in TABLE_TASKS]
     return [next(streams[index])._replace(conditioning=conditioning[index]) for index in chosen]
 
