@@ -1,0 +1,165 @@
+"""Our own text of one open file. The only file that knows how an editor counts characters.
+
+An editor counts lines, and in each line code units of UTF-16 (or 8, or 32); we count code points of the whole text. Lines
+end at "\\n", "\\r\\n" and "\\r" and nowhere else, as the protocol says.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from itertools import accumulate
+
+from lsprotocol import types
+
+from model.changes import Change
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+def _utf8_width(character: str) -> int:
+    code = ord(character)
+    return 1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF)
+
+
+def _utf16_width(character: str) -> int:
+    return 2 if ord(character) > 0xFFFF else 1
+
+
+_WIDTHS: dict[str, Callable[[str], int]] = {
+    "utf-8": _utf8_width,
+    "utf-16": _utf16_width,
+    "utf-32": lambda character: 1,
+}
+
+
+class Document:
+    """The text of one open file as the editor has it."""
+
+    def __init__(self, uri: str, language: str, version: int, text: str, encoding: str = "utf-16") -> None:
+        self.uri = uri
+        self.language = language
+        self.version = version
+        self._width = _WIDTHS[encoding]
+        self._lines = _lines(text)
+        self._starts: list[int] = []
+        self._find_starts(0)
+
+    def __len__(self) -> int:
+        return self._starts[-1] + len(self._lines[-1])
+
+    @property
+    def text(self) -> str:
+        return "".join(self._lines)
+
+    @property
+    def line_count(self) -> int:
+        return len(self._lines)
+
+    def line_at(self, offset: int) -> int:
+        """The number of the line that holds an offset."""
+        return max(0, bisect_right(self._starts, offset) - 1)
+
+    def start_of(self, line: int) -> int:
+        return self._starts[line]
+
+    def slice(self, start: int, end: int) -> str:
+        """The text between two offsets."""
+        first, last = self.line_at(start), self.line_at(end)
+        window = "".join(self._lines[first : last + 1])
+        return window[start - self._starts[first] : end - self._starts[first]]
+
+    def lines(self, first: int, last: int) -> str:
+        """The text of the lines from `first` up to, not including, `last`; numbers outside of the file are none of it."""
+        return "".join(self._lines[max(0, first) : max(0, last)])
+
+    def update(
+        self, events: Iterable[types.TextDocumentContentChangeEvent], version: int
+    ) -> list[Change]:
+        """Apply the changes of one notification, each to the text that the one before left."""
+        changes = [self._apply(event) for event in events]
+        self.version = version
+        return changes
+
+    def replace(self, change: Change) -> None:
+        # The neighbours of the change belong to it: a "\n" after a "\r" is one line break, not two.
+        first = self.line_at(change.start - 1) if change.start else 0
+        last = self.line_at(change.end)
+        begin = self._starts[first]
+        window = "".join(self._lines[first : last + 1])
+        fresh = _lines(window[: change.start - begin] + change.text + window[change.end - begin :])
+        if last + 1 < len(self._lines):  # the empty line after the last break is the line that follows
+            fresh.pop()
+        self._lines[first : last + 1] = fresh
+        self._find_starts(first)
+
+    def offset_from_position(self, position: types.Position) -> int:
+        """A position beyond the end of a line, or of the text, is that end."""
+        if position.line >= len(self._lines):
+            return len(self)
+        line = self._lines[position.line]
+        content = line.rstrip("\r\n")
+        return self._starts[position.line] + self._column_from_character(content, position.character)
+
+    def position_from_offset(self, offset: int) -> types.Position:
+        number = self.line_at(offset)
+        before = self._lines[number][: offset - self._starts[number]]
+        character = len(before) if before.isascii() else sum(map(self._width, before))
+        return types.Position(line=number, character=character)
+
+    def range_from_offsets(self, start: int, end: int) -> types.Range:
+        return types.Range(start=self.position_from_offset(start), end=self.position_from_offset(end))
+
+    def _apply(self, event: types.TextDocumentContentChangeEvent) -> Change:
+        if isinstance(event, types.TextDocumentContentChangePartial):
+            start = self.offset_from_position(event.range.start)
+            end = max(start, self.offset_from_position(event.range.end))
+            change = Change(start, end, event.text)
+        else:
+            change = trimmed(Change(0, len(self), event.text), self.text)
+        self.replace(change)
+        return change
+
+    def _column_from_character(self, content: str, character: int) -> int:
+        if content.isascii():
+            return min(character, len(content))
+        units = 0
+        for column, each in enumerate(content):
+            units += self._width(each)
+            if units > character:
+                return column
+        return len(content)
+
+    def _find_starts(self, first: int) -> None:
+        base = self._starts[first] if first else 0
+        self._starts[first:] = accumulate(map(len, self._lines[first:-1]), initial=base)
+
+
+def trimmed(change: Change, old: str) -> Change:
+    """The same replacement without what its old and new text have in common at both ends; `old` is what it replaces."""
+    new = change.text
+    limit = min(len(old), len(new))
+    head = _common(old, new, limit)
+    tail = _common(old[::-1], new[::-1], limit - head)
+    return Change(change.start + head, change.end - tail, new[head : len(new) - tail])
+
+
+def _common(one: str, other: str, limit: int) -> int:
+    """The length of the common beginning of two texts, up to a limit."""
+    if one[:limit] == other[:limit]:
+        return limit
+    low, high = 0, limit  # equal up to low, different up to high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text, each with the break that ends it; the last has none and may be empty."""
+    found: list[str] = _LINE.findall(text)
+    if not found or found[-1][-1] in "\r\n":
+        found.append("")
+    return found
