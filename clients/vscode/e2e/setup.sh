@@ -1,0 +1,35 @@
+#!/bin/bash
+# Brings a real VS Code (server and web workbench out of the code-server npm package) and a Chromium to this machine.
+# Everything lands in the cache folder, outside the work tree; what is already there is kept.
+# usage: setup.sh CACHE_FOLDER
+set -euo pipefail
+mkdir -p "$1"
+cache=$(cd "$1" && pwd)
+version=4.100.3 # VS Code 1.100.3: the floor that package.json's engines.vscode promises, and it runs on Node 20
+npm="npm --no-audit --no-fund --no-update-notifier --loglevel=error --ignore-scripts"
+step() { echo "[setup ${SECONDS}s] $*"; }
+
+if [ -z "${CHROMIUM:-}" ] && ! command -v chromium >/dev/null; then
+    step "chromium from Debian"
+    as_root=""
+    [ "$(id -u)" = 0 ] || as_root=sudo
+    $as_root apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends chromium >/dev/null
+fi
+
+server=$cache/code-server-$version
+if [ ! -e "$server/complete" ]; then
+    step "VS Code out of code-server $version"
+    rm -rf "$server"
+    mkdir -p "$server"
+    cd "$server"
+    $npm pack "code-server@$version" >/dev/null
+    tar xzf "code-server-$version.tgz" --strip-components=1
+    rm "code-server-$version.tgz"
+    step "its dependencies"
+    cd lib/vscode
+    $npm install --omit=dev >/dev/null
+    [ -e node_modules.asar ] || ln -s node_modules node_modules.asar
+    touch "$server/complete"
+fi
+step "ready: $server"

@@ -1,0 +1,147 @@
+/** How a suggestion is shown, seen from the cursor: as ghost text, near the cursor, or as a hint at a far place. */
+
+import { after, offsetIn } from "./positions";
+import type { Position, Range, Suggestion } from "./protocol";
+
+/** A place this many lines from the cursor is still in the corner of the eye: no jump is needed. */
+const NEAR_LINES = 3;
+/** Longer texts are cut: a hint must fit beside the code. */
+const LIMIT_HINT = 40;
+const LIMIT_ADDED = 100;
+
+/** What is removed and what is added, without the words that both have at their ends. */
+export interface Difference {
+    readonly removed: Range;
+    readonly removedText: string;
+    readonly addedText: string;
+}
+
+export interface Ghost {
+    readonly kind: "ghost";
+    readonly position: Position;
+    readonly text: string;
+}
+
+export interface Near {
+    readonly kind: "near";
+    readonly difference: Difference;
+}
+
+export interface Far {
+    readonly kind: "far";
+    readonly difference: Difference;
+    readonly hint: string;
+}
+
+export type Display = Ghost | Near | Far;
+
+export function displayOf(suggestion: Suggestion, cursor: Position): Display {
+    const inserted = insertedAt(suggestion, cursor);
+    if (inserted !== undefined) {
+        return { kind: "ghost", position: cursor, text: inserted };
+    }
+    const difference = differenceOf(suggestion);
+    if (linesBetween(difference.removed, cursor) <= NEAR_LINES) {
+        return { kind: "near", difference };
+    }
+    return { kind: "far", difference, hint: hintFor(difference) };
+}
+
+/** The text that the suggestion inserts exactly at the cursor; undefined when it does anything else. */
+export function insertedAt(
+    { range, oldText, newText }: Pick<Suggestion, "range" | "oldText" | "newText">,
+    cursor: Position,
+): string | undefined {
+    const offset = offsetIn(oldText, range.start, cursor);
+    if (offset === undefined || newText.length <= oldText.length) {
+        return undefined;
+    }
+    const before = oldText.slice(0, offset);
+    const behind = oldText.slice(offset);
+    if (!newText.startsWith(before) || !newText.endsWith(behind)) {
+        return undefined;
+    }
+    return newText.slice(offset, newText.length - behind.length);
+}
+
+export function differenceOf({
+    range,
+    oldText,
+    newText,
+}: Pick<Suggestion, "range" | "oldText" | "newText">): Difference {
+    const prefix = commonPrefix(oldText, newText);
+    const suffix = commonSuffix(oldText.slice(prefix), newText.slice(prefix));
+    const removedText = oldText.slice(prefix, oldText.length - suffix);
+    const start = after(range.start, oldText.slice(0, prefix));
+    return {
+        removed: { start, end: after(start, removedText) },
+        removedText,
+        addedText: newText.slice(prefix, newText.length - suffix),
+    };
+}
+
+/** Where the cursor goes when it jumps to a suggestion: behind what is removed, so that it is read first. */
+export function landingOf(suggestion: Suggestion): Position {
+    return differenceOf(suggestion).removed.end;
+}
+
+/** One line for a change: "foo → bar", "add bar", "remove foo". */
+export function summaryOf({ removedText, addedText }: Pick<Difference, "removedText" | "addedText">): string {
+    const removed = oneLine(removedText, LIMIT_HINT);
+    const added = oneLine(addedText, LIMIT_HINT);
+    if (removed === "") {
+        return `add ${added}`;
+    }
+    return added === "" ? `remove ${removed}` : `${removed} → ${added}`;
+}
+
+/** The added text as a decoration shows it: one line, blanks that CSS keeps. */
+export function addedLabel(addedText: string): string {
+    return oneLine(addedText, LIMIT_ADDED, { trim: false }).replaceAll(" ", "\u00a0");
+}
+
+export function oneLine(text: string, limit: number, { trim = true } = {}): string {
+    const line = text.replaceAll(/(\r\n|\r|\n)[ \t]*/g, "⏎").replaceAll("\t", "⇥");
+    const shown = trim ? line.trim() : line;
+    return shown.length <= limit ? shown : `${shown.slice(0, limit - 1)}…`;
+}
+
+function hintFor(difference: Difference): string {
+    return `→ line ${difference.removed.start.line + 1}: ${summaryOf(difference)}`;
+}
+
+function linesBetween({ start, end }: Range, { line }: Position): number {
+    return Math.max(start.line - line, line - end.line, 0);
+}
+
+const isWord = (character: string | undefined) =>
+    character !== undefined && /[\p{L}\p{N}\p{Surrogate}_]/u.test(character);
+
+/** Whether cutting `text` at `offset` would cut a word (or a surrogate pair) in two. */
+function cutsWord(text: string, offset: number): boolean {
+    return isWord(text[offset - 1]) && isWord(text[offset]);
+}
+
+function commonPrefix(one: string, other: string): number {
+    const limit = Math.min(one.length, other.length);
+    let length = 0;
+    while (length < limit && one[length] === other[length]) {
+        length++;
+    }
+    while (length > 0 && (cutsWord(one, length) || cutsWord(other, length))) {
+        length--;
+    }
+    return length;
+}
+
+function commonSuffix(one: string, other: string): number {
+    const limit = Math.min(one.length, other.length);
+    let length = 0;
+    while (length < limit && one[one.length - 1 - length] === other[other.length - 1 - length]) {
+        length++;
+    }
+    while (length > 0 && (cutsWord(one, one.length - length) || cutsWord(other, other.length - length))) {
+        length--;
+    }
+    return length;
+}

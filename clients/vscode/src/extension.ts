@@ -1,0 +1,88 @@
+/** Likewise in VS Code: puts the parts together when VS Code starts and takes them apart when it ends. */
+
+import * as vscode from "vscode";
+import { applyEverywhere } from "./everywhere";
+import { PythonFinder } from "./interpreter";
+import { NextEdit } from "./nextEdit";
+import { LanguageServer } from "./server";
+import { needsRestart, type Settings, settingsFrom, toggled } from "./settings";
+import { snooze, wake } from "./snooze";
+import { StatusBar, showMenu } from "./statusBar";
+import { explainWhy } from "./why";
+
+let server: LanguageServer | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+    const log = vscode.window.createOutputChannel("Likewise", { log: true });
+    const python = new PythonFinder(context, log);
+    let settings = readSettings();
+    const started = new LanguageServer(python, log, settings);
+    server = started;
+    const statusBar = new StatusBar();
+    const nextEdit = new NextEdit(started, () => settings);
+
+    const commands: Record<string, (...parameters: never[]) => unknown> = {
+        accept: (key?: unknown) => nextEdit.accept(key),
+        acceptWord: () => nextEdit.acceptWord(),
+        ghostAccepted: (id: string) => nextEdit.ghostAccepted(id),
+        dismiss: () => nextEdit.dismiss(),
+        next: () => nextEdit.cycle(1),
+        previous: () => nextEdit.cycle(-1),
+        everywhere: () => applyEverywhere(started),
+        why: () => explainWhy(started, nextEdit.current()),
+        snooze: () => snooze(started, settings.snoozeMinutes),
+        wake: () => wake(started),
+        toggleLanguage: () => toggleLanguage(),
+        menu: () => showMenu(statusBar.current(), vscode.window.activeTextEditor?.document.languageId),
+        restart: () => started.restart(),
+        setUpPython: async () => (await python.setUp()) && started.restart(),
+        showLog: () => log.show(true),
+        openWalkthrough: () =>
+            vscode.commands.executeCommand(
+                "workbench.action.openWalkthrough",
+                `${context.extension.id}#start`,
+            ),
+    };
+    context.subscriptions.push(
+        log,
+        statusBar,
+        nextEdit,
+        started,
+        started.onStatus((status) => statusBar.set(status)),
+        vscode.workspace.onDidChangeConfiguration((event) => {
+            if (event.affectsConfiguration("likewise")) {
+                const before = settings;
+                settings = readSettings();
+                void (needsRestart(before, settings)
+                    ? started.restart(settings)
+                    : started.configure(settings));
+            }
+        }),
+        vscode.workspace.onDidGrantWorkspaceTrust(() => started.restart()),
+        ...Object.entries(commands).map(([name, run]) =>
+            vscode.commands.registerCommand(`likewise.${name}`, run as (...parameters: unknown[]) => unknown),
+        ),
+    );
+    void started.restart();
+}
+
+export function deactivate(): Promise<void> | undefined {
+    return server?.stop();
+}
+
+function readSettings(): Settings {
+    const configuration = vscode.workspace.getConfiguration("likewise");
+    return settingsFrom((name) => configuration.get(name));
+}
+
+async function toggleLanguage(): Promise<void> {
+    const language = vscode.window.activeTextEditor?.document.languageId;
+    if (language === undefined) {
+        return;
+    }
+    const configuration = vscode.workspace.getConfiguration("likewise");
+    const languages = toggled(readSettings().server.languages, language);
+    await configuration.update("languages", languages, vscode.ConfigurationTarget.Global);
+    const state = languages[language] ? "on" : "off";
+    vscode.window.setStatusBarMessage(`$(check) Likewise is ${state} for ${language}.`, 4000);
+}

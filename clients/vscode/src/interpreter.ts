@@ -1,0 +1,195 @@
+/** Finds the Python to run the language server with, and helps when there is none. */
+
+import { execFile } from "node:child_process";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { promisify } from "node:util";
+import * as vscode from "vscode";
+import {
+    type Bundled,
+    type Candidate,
+    choose,
+    distributionsIn,
+    environmentFor,
+    type Findings,
+    findingsFrom,
+    type Launch,
+    PROBE,
+    type Refusal,
+    shellLine,
+} from "./python";
+
+const run = promisify(execFile);
+const PROBE_MILLISECONDS = 15_000;
+const isWindows = process.platform === "win32";
+
+/** No interpreter can run the language server; the message says what to do. */
+export class NoPython extends Error {}
+
+export class PythonFinder {
+    private readonly bundled: Bundled;
+    /** The environment that `setUp` makes, for those whose interpreter should stay as it is. */
+    private readonly ownEnvironment: string;
+
+    constructor(
+        context: vscode.ExtensionContext,
+        private readonly log: vscode.LogOutputChannel,
+    ) {
+        const packages = context.asAbsolutePath("bundled");
+        const requirements = path.join(packages, "requirements.txt");
+        this.bundled = {
+            packages: fs.existsSync(path.join(packages, "lsp")) ? packages : undefined,
+            requirements: fs.existsSync(requirements) ? requirements : undefined,
+        };
+        this.ownEnvironment = path.join(context.globalStorageUri.fsPath, "environment");
+    }
+
+    async find(setting: string): Promise<Launch> {
+        const found = await choose(await this.candidates(setting), this.bundled, (python) =>
+            this.probe(python),
+        );
+        if ("python" in found) {
+            return found;
+        }
+        for (const { candidate, why } of found) {
+            this.log.warn(`${candidate.python} (${candidate.origin}) cannot run Likewise: ${why}`);
+        }
+        void this.tell(found);
+        throw new NoPython(explain(found));
+    }
+
+    /** Makes a private environment with all that Likewise needs. True when there is something new to start with. */
+    async setUp(): Promise<boolean> {
+        const { requirements } = this.bundled;
+        if (requirements === undefined) {
+            void vscode.window.showWarningMessage(
+                "This build of Likewise carries no Python packages; install it from its checkout.",
+            );
+            return false;
+        }
+        const python = (await this.candidates("")).find(
+            ({ python }) => !python.startsWith(this.ownEnvironment),
+        );
+        const steps = [
+            [python?.python ?? "python3", "-m", "venv", this.ownEnvironment],
+            [this.ownPython(), "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements],
+        ];
+        const options = {
+            location: vscode.ProgressLocation.Notification,
+            title: "Likewise: making a private Python environment",
+        };
+        try {
+            await vscode.window.withProgress(options, async () => {
+                for (const [command, ...parameters] of steps) {
+                    this.log.info(shellLine([command as string, ...parameters]));
+                    await run(command as string, parameters);
+                }
+            });
+            return true;
+        } catch (error) {
+            this.log.error(`The environment could not be made: ${error}`);
+            const choice = await vscode.window.showErrorMessage(
+                "Likewise could not make its Python environment.",
+                "Show the Log",
+            );
+            if (choice !== undefined) {
+                this.log.show();
+            }
+            return false;
+        }
+    }
+
+    private async candidates(setting: string): Promise<Candidate[]> {
+        if (setting !== "") {
+            return [{ python: setting, origin: "the setting likewise.python" }];
+        }
+        const candidates: Candidate[] = [];
+        // In an untrusted workspace the selected interpreter may be a program that came with the files.
+        const selected = vscode.workspace.isTrusted ? await this.selectedInPythonExtension() : undefined;
+        if (selected !== undefined) {
+            candidates.push({ python: selected, origin: "the Python extension's interpreter" });
+        }
+        candidates.push({ python: isWindows ? "python" : "python3", origin: "on the path" });
+        if (fs.existsSync(this.ownPython())) {
+            candidates.push({ python: this.ownPython(), origin: "Likewise's own environment" });
+        }
+        return candidates;
+    }
+
+    private async selectedInPythonExtension(): Promise<string | undefined> {
+        const extension = vscode.extensions.getExtension<PythonExtension>("ms-python.python");
+        if (extension === undefined) {
+            return undefined;
+        }
+        try {
+            const { environments } = await extension.activate();
+            const resource = vscode.workspace.workspaceFolders?.[0]?.uri;
+            const active = environments.getActiveEnvironmentPath(resource);
+            return (await environments.resolveEnvironment(active))?.executable.uri?.fsPath;
+        } catch (error) {
+            this.log.warn(`The Python extension did not name its interpreter: ${error}`);
+            return undefined;
+        }
+    }
+
+    private async probe(python: string): Promise<Findings | Error> {
+        const { requirements, packages } = this.bundled;
+        const distributions =
+            requirements === undefined ? [] : distributionsIn(fs.readFileSync(requirements, "utf8"));
+        try {
+            const { stdout } = await run(python, ["-c", PROBE, ...distributions], {
+                timeout: PROBE_MILLISECONDS,
+                cwd: packages ?? path.dirname(__filename), // never the workspace: Python imports from where it runs
+                env: environmentFor({ packages: undefined }, process.env),
+            });
+            return findingsFrom(stdout);
+        } catch (error) {
+            return error instanceof Error
+                ? new Error(error.message.split("\n")[0])
+                : new Error(String(error));
+        }
+    }
+
+    private async tell(refusals: readonly Refusal[]): Promise<void> {
+        const command = refusals.find((refusal) => refusal.command !== undefined)?.command;
+        const buttons = [
+            ...(this.bundled.requirements === undefined ? [] : ["Set Up for Me"]),
+            ...(command === undefined ? [] : ["Copy Command"]),
+            "Choose Interpreter",
+        ];
+        switch (await vscode.window.showErrorMessage(explain(refusals), ...buttons)) {
+            case "Set Up for Me":
+                await vscode.commands.executeCommand("likewise.setUpPython");
+                break;
+            case "Copy Command":
+                await vscode.env.clipboard.writeText(shellLine(command as readonly string[]));
+                break;
+            case "Choose Interpreter":
+                await vscode.commands.executeCommand("workbench.action.openSettings", "likewise.python");
+                break;
+        }
+    }
+
+    private ownPython(): string {
+        return path.join(this.ownEnvironment, ...(isWindows ? ["Scripts", "python.exe"] : ["bin", "python"]));
+    }
+}
+
+function explain(refusals: readonly Refusal[]): string {
+    const reasons = refusals.map(
+        ({ candidate, why }) => `${candidate.python} (${candidate.origin}): ${why}.`,
+    );
+    const command = refusals.find((refusal) => refusal.command !== undefined)?.command;
+    const advice = command === undefined ? [] : [`Run: ${shellLine(command)}`];
+    return ["Likewise found no Python to run with.", ...reasons, ...advice].join(" ");
+}
+
+/** The part of the Python extension's interface that we use. */
+interface PythonExtension {
+    readonly environments: {
+        getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
+        resolveEnvironment(environment: {
+            readonly path: string;
+        }): Promise<{ readonly executable: { readonly uri: vscode.Uri | undefined } } | undefined>;
+    };
+}

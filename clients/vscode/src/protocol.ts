@@ -1,0 +1,83 @@
+/** What the language server and this client say to each other beyond the standard protocol. No `vscode` here. */
+
+export interface Position {
+    readonly line: number;
+    readonly character: number;
+}
+
+export interface Range {
+    readonly start: Position;
+    readonly end: Position;
+}
+
+/** One place that a suggestion follows from. */
+export interface Reason {
+    readonly range: Range;
+    readonly text: string;
+}
+
+/** A replacement of `range`, whose text is `oldText`, by `newText`. */
+export interface Suggestion {
+    readonly id: string;
+    readonly range: Range;
+    readonly newText: string;
+    readonly oldText: string;
+    readonly confidence: number;
+    readonly because: readonly Reason[];
+}
+
+/** `likewise/suggestion`: what the server would edit next in this version of the document, or why nothing. */
+export interface SuggestionNotice {
+    readonly uri: string;
+    readonly version: number;
+    readonly suggestion: Suggestion | null;
+    readonly alternatives: readonly Suggestion[];
+    readonly silence: string | null;
+}
+
+export type State = "starting" | "ready" | "thinking" | "quiet" | "snoozed" | "off" | "trouble";
+
+/** `likewise/status` */
+export interface Status {
+    readonly state: State;
+    readonly reason: string;
+    readonly message: string;
+}
+
+/** The answer to `likewise.lsp.explain`. */
+export interface Explanation {
+    readonly suggestion: Suggestion | null;
+    readonly reasons: readonly (Reason & { readonly uri: string })[];
+}
+
+/** One of the places that `likewise.lsp.everywhere` found. */
+export interface Place {
+    readonly range: Range;
+    readonly newText: string;
+    readonly oldText: string;
+    readonly confidence: number;
+}
+
+/** The answer to `likewise.lsp.everywhere`. */
+export interface Places {
+    readonly uri: string;
+    readonly version: number;
+    readonly edits: readonly Place[];
+}
+
+export const notifications = {
+    suggestion: "likewise/suggestion",
+    status: "likewise/status",
+    cursor: "likewise/cursor",
+    focus: "textDocument/didFocus",
+    shown: "textDocument/didShowInlineEdit",
+} as const;
+
+export const serverCommands = {
+    accept: "likewise.lsp.accept",
+    acceptWord: "likewise.lsp.acceptWord",
+    dismiss: "likewise.lsp.dismiss",
+    explain: "likewise.lsp.explain",
+    everywhere: "likewise.lsp.everywhere",
+    snooze: "likewise.lsp.snooze",
+} as const;

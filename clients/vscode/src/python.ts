@@ -1,0 +1,173 @@
+/** Which Python runs the language server, and what to tell the user when none can. Processes are run by the caller. */
+
+import * as path from "node:path";
+
+export const OLDEST_PYTHON: readonly [number, number] = [3, 11];
+
+/** An interpreter to try, in the words that the user knows it by. */
+export interface Candidate {
+    readonly python: string;
+    readonly origin: string;
+}
+
+/** What the probe found out in an interpreter. */
+export interface Findings {
+    readonly version: readonly [number, number];
+    /** Whether Likewise itself is installed there. */
+    readonly hasLikewise: boolean;
+    /** Distributions that it needs and that are not there. */
+    readonly missing: readonly string[];
+}
+
+/** How to start `python -m lsp`. */
+export interface Launch {
+    readonly python: string;
+    readonly origin: string;
+    /** The folder with our packages, when the interpreter has only their dependencies. */
+    readonly packages: string | undefined;
+}
+
+/** Why a candidate cannot be used. */
+export interface Refusal {
+    readonly candidate: Candidate;
+    readonly why: string;
+    /** The command that would help, if one would. */
+    readonly command: readonly string[] | undefined;
+}
+
+export type Probe = (python: string) => Promise<Findings | Error>;
+
+/** The part of the extension's folder with our Python packages; empty when the vsix was built without them. */
+export interface Bundled {
+    readonly packages: string | undefined;
+    readonly requirements: string | undefined;
+}
+
+/** The first candidate that can run the language server, or each one's refusal. */
+export async function choose(
+    candidates: readonly Candidate[],
+    bundled: Bundled,
+    probe: Probe,
+): Promise<Launch | readonly Refusal[]> {
+    const refusals: Refusal[] = [];
+    for (const candidate of candidates) {
+        const launch = judge(candidate, bundled, await probe(candidate.python));
+        if ("why" in launch) {
+            refusals.push(launch);
+        } else {
+            return launch;
+        }
+    }
+    return refusals;
+}
+
+export function judge(candidate: Candidate, bundled: Bundled, found: Findings | Error): Launch | Refusal {
+    const refuse = (why: string, command?: readonly string[]): Refusal => ({ candidate, why, command });
+    if (found instanceof Error) {
+        return refuse(`it does not run (${found.message})`);
+    }
+    if (isOlder(found.version, OLDEST_PYTHON)) {
+        return refuse(
+            `it is Python ${found.version.join(".")}; Likewise needs ${OLDEST_PYTHON.join(".")} or newer`,
+        );
+    }
+    const packages = found.hasLikewise ? undefined : bundled.packages;
+    if (!found.hasLikewise && packages === undefined) {
+        const checkout = "path/to/likewise[cpu]"; // there is no such distribution on an index: we install from a checkout
+        return refuse("Likewise is not installed there", [
+            candidate.python,
+            "-m",
+            "pip",
+            "install",
+            "-e",
+            checkout,
+        ]);
+    }
+    if (found.missing.length > 0) {
+        return refuse(
+            `it lacks ${found.missing.join(", ")}`,
+            installCommand(candidate.python, bundled, found.missing),
+        );
+    }
+    return { ...candidate, packages };
+}
+
+export function installCommand(
+    python: string,
+    bundled: Bundled,
+    missing: readonly string[],
+): readonly string[] {
+    const what = bundled.requirements === undefined ? missing : ["-r", bundled.requirements];
+    return [python, "-m", "pip", "install", ...what];
+}
+
+/** A command as it is typed into a shell. */
+export function shellLine(command: readonly string[]): string {
+    return command.map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word}"`)).join(" ");
+}
+
+/** The environment of the language server: nothing of the workspace may be imported in place of our packages. */
+export function environmentFor(
+    launch: Pick<Launch, "packages">,
+    inherited: NodeJS.ProcessEnv,
+): Record<string, string> {
+    const environment = Object.fromEntries(
+        Object.entries(inherited).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+    environment.PYTHONSAFEPATH = "1";
+    environment.PYTHONUTF8 = "1";
+    if (launch.packages !== undefined) {
+        environment.PYTHONPATH = [launch.packages, environment.PYTHONPATH]
+            .filter(Boolean)
+            .join(path.delimiter);
+    }
+    return environment;
+}
+
+/** Distribution names out of a requirements file: "uvicorn[standard]>=0.54" is uvicorn. */
+export function distributionsIn(requirements: string): string[] {
+    return requirements
+        .split(/\r?\n/)
+        .map((line) => /^[A-Za-z0-9][\w.-]*/.exec(line.trim())?.[0])
+        .filter((name) => name !== undefined);
+}
+
+/** A program for `python -c`, with distribution names as its arguments; prints Findings as JSON. */
+export const PROBE = `
+import importlib.metadata, importlib.util, json, sys
+
+def has_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False
+
+def has_distribution(name):
+    alternatives = [name, "onnxruntime-gpu"] if name == "onnxruntime" else [name]
+    for alternative in alternatives:
+        try:
+            importlib.metadata.version(alternative)
+            return True
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return False
+
+print(json.dumps({
+    "version": list(sys.version_info[:2]),
+    "hasLikewise": all(map(has_module, ("lsp.server", "server.schema", "model.bursts"))),
+    "missing": [name for name in sys.argv[1:] if not has_distribution(name)],
+}))
+`;
+
+export function findingsFrom(printed: string): Findings {
+    const found = JSON.parse(printed) as {
+        version: [number, number];
+        hasLikewise: boolean;
+        missing: string[];
+    };
+    return { version: found.version, hasLikewise: found.hasLikewise, missing: found.missing };
+}
+
+function isOlder(version: readonly [number, number], than: readonly [number, number]): boolean {
+    return version[0] < than[0] || (version[0] === than[0] && version[1] < than[1]);
+}

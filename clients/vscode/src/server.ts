@@ -1,0 +1,201 @@
+/** The language server's process: started, told of new settings, restarted, stopped. One at a time, never two. */
+
+import * as vscode from "vscode";
+import {
+    CloseAction,
+    type CloseHandlerResult,
+    DidChangeConfigurationNotification,
+    ErrorAction,
+    ExecuteCommandRequest,
+    LanguageClient,
+    type LanguageClientOptions,
+    TransportKind,
+} from "vscode-languageclient/node";
+import { NoPython, type PythonFinder } from "./interpreter";
+import { notifications, type Status, type SuggestionNotice } from "./protocol";
+import { environmentFor, type Launch } from "./python";
+import type { Settings } from "./settings";
+
+const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
+/** A server that ends more often than this within the window has a fault that another start will not heal. */
+const LIMIT_ENDS = 4;
+const ENDS_WINDOW_MILLISECONDS = 3 * 60 * 1000;
+/** How long a server may take to say goodbye before it is ended. */
+const STOP_MILLISECONDS = 2000;
+
+export class LanguageServer implements vscode.Disposable {
+    private client: LanguageClient | undefined;
+    private settings: Settings;
+    /** Starts and stops run one after another: a restart during a start must not leave a process behind. */
+    private queue: Promise<void> = Promise.resolve();
+    private endings: number[] = [];
+
+    private readonly suggestions = new vscode.EventEmitter<SuggestionNotice>();
+    private readonly statuses = new vscode.EventEmitter<Status>();
+    private readonly starts = new vscode.EventEmitter<void>();
+    readonly onSuggestion = this.suggestions.event;
+    readonly onStatus = this.statuses.event;
+    readonly onStart = this.starts.event;
+
+    constructor(
+        private readonly python: PythonFinder,
+        private readonly log: vscode.LogOutputChannel,
+        settings: Settings,
+    ) {
+        this.settings = settings;
+    }
+
+    restart(settings: Settings = this.settings): Promise<void> {
+        this.settings = settings;
+        return this.enqueue(async () => {
+            await this.end();
+            if (this.settings.enabled) {
+                await this.begin();
+            } else {
+                this.statuses.fire({ state: "off", reason: "disabled", message: "likewise.enabled is off" });
+            }
+        });
+    }
+
+    /** Settings that the running process can take. */
+    configure(settings: Settings): void {
+        this.settings = settings;
+        this.send(DidChangeConfigurationNotification.method, { settings: { likewise: settings.server } });
+    }
+
+    send(method: string, parameters: object): void {
+        if (this.client?.isRunning()) {
+            this.client
+                .sendNotification(method, parameters)
+                .catch((error: unknown) => this.log.warn(`${method}: ${error}`));
+        }
+    }
+
+    /** Undefined when there is no server or it cannot answer: on the typing path nothing pops up. */
+    async execute<Result>(command: string, ...parameters: unknown[]): Promise<Result | undefined> {
+        if (!this.client?.isRunning()) {
+            return undefined;
+        }
+        try {
+            return (await this.client.sendRequest(ExecuteCommandRequest.type, {
+                command,
+                arguments: parameters,
+            })) as Result;
+        } catch (error) {
+            this.log.warn(`${command}: ${error}`);
+            return undefined;
+        }
+    }
+
+    stop(): Promise<void> {
+        return this.enqueue(() => this.end());
+    }
+
+    dispose(): void {
+        void this.stop();
+        for (const emitter of [this.suggestions, this.statuses, this.starts]) {
+            emitter.dispose();
+        }
+    }
+
+    private enqueue(work: () => Promise<void>): Promise<void> {
+        this.queue = this.queue.then(work).catch((error: unknown) => this.trouble(String(error)));
+        return this.queue;
+    }
+
+    private async begin(): Promise<void> {
+        this.statuses.fire({ state: "starting", reason: "starting", message: "looking for Python" });
+        let launch: Launch;
+        try {
+            launch = await this.python.find(this.settings.python);
+        } catch (error) {
+            if (error instanceof NoPython) {
+                this.trouble(error.message);
+                return; // the finder has told the user what to do
+            }
+            throw error;
+        }
+        this.log.info(`Starting the language server with ${launch.python} (${launch.origin})`);
+        const client = new LanguageClient(
+            "likewise",
+            "Likewise",
+            serverOptions(launch),
+            this.clientOptions(),
+        );
+        client.onNotification(notifications.suggestion, (notice: SuggestionNotice) =>
+            this.suggestions.fire(notice),
+        );
+        client.onNotification(notifications.status, (status: Status) => this.statuses.fire(status));
+        this.client = client;
+        await client.start();
+        this.starts.fire();
+    }
+
+    private async end(): Promise<void> {
+        const client = this.client;
+        this.client = undefined;
+        this.endings = [];
+        if (client === undefined) {
+            return;
+        }
+        try {
+            await client.dispose(STOP_MILLISECONDS);
+        } catch (error) {
+            this.log.warn(`The language server did not stop in order: ${error}`);
+        }
+    }
+
+    private clientOptions(): LanguageClientOptions {
+        return {
+            documentSelector: DOCUMENTS,
+            outputChannel: this.log,
+            initializationOptions: this.settings.server,
+            initializationFailedHandler: (error) => {
+                this.log.error(`The language server refused to start: ${error}`);
+                return false;
+            },
+            middleware: {
+                // Ghost text comes from what the server pushed (see ghostText.ts); a second provider would show it twice.
+                provideInlineCompletionItems: () => undefined,
+                workspace: {
+                    configuration: ({ items }) =>
+                        items.map(({ section }) => (section === "likewise" ? this.settings.server : null)),
+                },
+            },
+            errorHandler: {
+                error: () => ({ action: ErrorAction.Continue, handled: true }),
+                closed: () => this.closed(),
+            },
+        };
+    }
+
+    private closed(): CloseHandlerResult {
+        const now = Date.now();
+        this.endings = [...this.endings.filter((ending) => now - ending < ENDS_WINDOW_MILLISECONDS), now];
+        if (this.endings.length > LIMIT_ENDS) {
+            this.trouble("the language server keeps ending; see the log");
+            return { action: CloseAction.DoNotRestart, handled: true };
+        }
+        this.statuses.fire({
+            state: "starting",
+            reason: "restarting",
+            message: "the language server ended; starting it again",
+        });
+        return { action: CloseAction.Restart, handled: true };
+    }
+
+    private trouble(message: string): void {
+        this.log.error(message);
+        this.statuses.fire({ state: "trouble", reason: "client", message });
+    }
+}
+
+function serverOptions(launch: Launch) {
+    const run = {
+        command: launch.python,
+        args: ["-m", "lsp"],
+        transport: TransportKind.stdio,
+        options: { env: environmentFor(launch, process.env) },
+    };
+    return { run, debug: run };
+}

@@ -1,0 +1,29 @@
+/**
+ * When Tab is ours. VS Code evaluates the `when` clause in package.json; this is the same rule in words that can be
+ * tested and asked again when the command runs, since context keys arrive a moment late. A test holds the two equal.
+ */
+
+/** Each fact under the name of its context key. */
+export interface TabFacts {
+    readonly editorTextFocus: boolean;
+    readonly "likewise.shown": boolean;
+    readonly "likewise.inIndentation": boolean;
+    readonly editorReadonly: boolean;
+    readonly editorHasSelection: boolean;
+    readonly editorHasMultipleSelections: boolean;
+    readonly suggestWidgetVisible: boolean;
+    readonly inlineSuggestionVisible: boolean;
+    readonly inlineEditIsVisible: boolean;
+    readonly inSnippetMode: boolean;
+    readonly editorTabMovesFocus: boolean;
+}
+
+export function isTabOurs(facts: TabFacts): boolean {
+    const { editorTextFocus, "likewise.shown": shown, ...objections } = facts;
+    return editorTextFocus && shown && !Object.values(objections).some(Boolean);
+}
+
+/** Whether nothing but white space stands before the cursor: there Tab indents, whatever we show. */
+export function isInIndentation(lineText: string, character: number): boolean {
+    return lineText.slice(0, character).trim() === "";
+}

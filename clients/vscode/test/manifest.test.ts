@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import manifest from "../package.json";
+import { settingsFrom } from "../src/settings";
+
+const sources = readdirSync("src").map((name) => ({ name, text: readFileSync(`src/${name}`, "utf8") }));
+
+describe("package.json", () => {
+    test("every key leads to a command that is there", () => {
+        const commands = manifest.contributes.commands.map(({ command }) => command);
+        for (const { command } of manifest.contributes.keybindings) {
+            expect(commands).toContain(command);
+        }
+    });
+
+    test("every setting has a description", () => {
+        for (const setting of Object.values(manifest.contributes.configuration.properties)) {
+            expect(setting.markdownDescription).toMatch(/\.$|\.\*\*$/);
+        }
+    });
+
+    test("every setting is read, and every setting that is read exists", () => {
+        const asked = new Set<string>();
+        settingsFrom((name) => {
+            asked.add(`likewise.${name}`);
+            return undefined;
+        });
+        expect([...asked].sort()).toEqual(Object.keys(manifest.contributes.configuration.properties).sort());
+    });
+
+    test("nothing that starts a program or sends text away can be set by an untrusted workspace", () => {
+        const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
+        expect(restricted).toEqual(
+            expect.arrayContaining([
+                "likewise.python",
+                "likewise.bundle",
+                "likewise.serviceAddress",
+                "likewise.record",
+            ]),
+        );
+    });
+
+    test("asks for no proposed interface", () => {
+        expect(manifest).not.toHaveProperty("enabledApiProposals");
+    });
+});
+
+test("the pure files import no vscode", () => {
+    const pure = ["protocol", "positions", "display", "offer", "tab", "status", "settings", "python"];
+    for (const { name, text } of sources.filter(({ name }) => pure.includes(name.replace(".ts", "")))) {
+        expect(text, name).not.toMatch(/from "vscode/);
+    }
+});

@@ -1,0 +1,102 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import {
+    type Bundled,
+    choose,
+    distributionsIn,
+    environmentFor,
+    type Findings,
+    findingsFrom,
+    judge,
+    PROBE,
+    shellLine,
+} from "../src/python";
+
+const candidate = { python: "/usr/bin/python3", origin: "on the path" };
+const bundled: Bundled = { packages: "/ext/bundled", requirements: "/ext/bundled/requirements.txt" };
+const nothing: Bundled = { packages: undefined, requirements: undefined };
+const found = (findings: Partial<Findings>): Findings => ({
+    version: [3, 12],
+    hasLikewise: false,
+    missing: [],
+    ...findings,
+});
+
+describe("an interpreter", () => {
+    test("with Likewise installed uses its own", () => {
+        expect(judge(candidate, bundled, found({ hasLikewise: true }))).toEqual({
+            ...candidate,
+            packages: undefined,
+        });
+    });
+
+    test("with the dependencies alone uses the packages in the extension", () => {
+        expect(judge(candidate, bundled, found({}))).toEqual({ ...candidate, packages: "/ext/bundled" });
+    });
+
+    test("without the dependencies is told the command", () => {
+        expect(judge(candidate, bundled, found({ missing: ["pygls"] }))).toMatchObject({
+            why: "it lacks pygls",
+            command: ["/usr/bin/python3", "-m", "pip", "install", "-r", "/ext/bundled/requirements.txt"],
+        });
+    });
+
+    test("without anything, and nothing in the extension, is told to install from a checkout", () => {
+        expect(judge(candidate, nothing, found({}))).toMatchObject({
+            why: "Likewise is not installed there",
+        });
+    });
+
+    test("that is too old is refused", () => {
+        expect(judge(candidate, bundled, found({ version: [3, 9] }))).toMatchObject({
+            why: "it is Python 3.9; Likewise needs 3.11 or newer",
+        });
+    });
+
+    test("that does not run is refused with the reason", () => {
+        expect(judge(candidate, bundled, new Error("ENOENT"))).toMatchObject({
+            why: "it does not run (ENOENT)",
+        });
+    });
+});
+
+describe("choosing", () => {
+    const candidates = ["a", "b", "c"].map((python) => ({ python, origin: "test" }));
+
+    test("takes the first that works", async () => {
+        const probe = async (python: string) => (python === "a" ? new Error("ENOENT") : found({}));
+        expect(await choose(candidates, bundled, probe)).toMatchObject({ python: "b" });
+    });
+
+    test("says why of each when none does", async () => {
+        const refusals = await choose(candidates, bundled, async () => found({ missing: ["numpy"] }));
+        expect(refusals).toHaveLength(3);
+    });
+});
+
+test("a shell line quotes what needs it", () => {
+    expect(shellLine(["/my python", "-m", "pip"])).toBe('"/my python" -m pip');
+});
+
+test("requirements give their distributions", () => {
+    expect(distributionsIn("uvicorn[standard]>=0.54\n# note\n\npygls>=2,<3\npydantic-settings\n")).toEqual([
+        "uvicorn",
+        "pygls",
+        "pydantic-settings",
+    ]);
+});
+
+test("the language server imports nothing from where it runs", () => {
+    expect(environmentFor({ packages: "/ext/bundled" }, { PYTHONPATH: "/mine", EMPTY: undefined })).toEqual({
+        PYTHONSAFEPATH: "1",
+        PYTHONUTF8: "1",
+        PYTHONPATH: "/ext/bundled:/mine",
+    });
+});
+
+test("the probe runs in a real Python", () => {
+    const printed = execFileSync("python3", ["-c", PROBE, "pip", "no-such-distribution-at-all"], {
+        encoding: "utf8",
+    });
+    expect(findingsFrom(printed).missing).toEqual(["no-such-distribution-at-all"]);
+});
