@@ -7,6 +7,7 @@ slot numbers are moved accordingly: columns 0..M-1 are the state's, column M + t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,12 @@ NO_DISTANCE = 2 * _PER_KIND  # there is no edit before
 STOP_DISTANCE = NO_DISTANCE + 1  # the end token: to point at it is to stop
 DISTANCES = NO_DISTANCE + 2
 
+# How far around a place it is compared with the place where the newest hunk began.
+_REACH = 3
+NO_MATCH = 2 * (_REACH + 1) ** 2  # there is no hunk, or the slot is not in the current state
+MATCHES = NO_MATCH + 1
+STEPS = 16  # edits of a hunk that are told apart by their number
+
 
 def distance_buckets(distances: Ints, *, after_deletion: bool) -> Ints:
     """Buckets of signed distances between places; those after an insertion and after a deletion are apart."""
@@ -37,6 +44,15 @@ def distance_buckets(distances: Ints, *, after_deletion: bool) -> Ints:
     return signed + (_PER_KIND if after_deletion else 0)
 
 
+class Hunk(NamedTuple):
+    """The run of touching edits that the newest edit belongs to."""
+
+    first: int  # places that it covers in the current state
+    last: int
+    step: int  # how many of its edits came before the newest
+    template: tuple[int, ...]  # the tokens around its first edit, as that edit met them
+
+
 class Places:
     """The place (explicit position) of every slot; -1 for a slot that is not in the current state."""
 
@@ -44,6 +60,9 @@ class Places:
         self.slots = Slots(state)
         self._all = np.full(len(state) + capacity, -1, dtype=np.int64)
         self._all[: len(state)] = np.arange(len(state))
+        self._contents = np.full(len(state) + capacity, PAD, dtype=np.int64)
+        self._contents[: len(state)] = state
+        self._hunks: list[Hunk] = []  # after each edit
         self.anchor = -1  # the place that the next edit is measured from; -1 when there is no edit
 
     @property
@@ -59,7 +78,10 @@ class Places:
         place = int(self._all[edit.position])
         if place < 0:
             raise ValueError(f"position {edit.position} is not in the current state: it was deleted")
+        template = self._around(place)
         slots.apply_explicit(Edit(place, edit.content))
+        self._hunks.append(self._hunk(edit, place, template))
+        self._contents[len(slots.contents) - 1] = edit.content
         self._move(edit, place, new_slot=len(slots.contents) - 1)
         self.anchor = _anchor(edit, place)
         return place
@@ -77,6 +99,7 @@ class Places:
             elif edit.content != END:
                 self._all[self._all > place] -= 1
         slots.keep(count)
+        del self._hunks[count:]
         self.anchor = _anchor(slots.edits[-1], explicit[count - 1]) if count else -1
 
     def distances(self) -> Ints:
@@ -89,6 +112,25 @@ class Places:
         buckets[self.slots.state_length - 1] = STOP_DISTANCE
         return buckets
 
+    @property
+    def hunk(self) -> Hunk | None:
+        """The hunk of the newest edit."""
+        return self._hunks[-1] if self._hunks else None
+
+    def matches(self) -> Ints:
+        """For each slot, how much its surroundings look like those where the newest hunk began."""
+        current = self.current
+        if not self._hunks:
+            return np.full(len(current), NO_MATCH, dtype=np.int64)
+        is_alive = current >= 0
+        tokens = np.full(int(is_alive.sum()) + 2 * _REACH, PAD, dtype=np.int64)
+        tokens[current[is_alive] + _REACH] = self._contents[: len(current)][is_alive]
+        count = len(tokens) - 2 * _REACH
+        equal = [tokens[shift : shift + count] == t for shift, t in enumerate(self._hunks[-1].template)]
+        buckets = equal[_REACH] * (_REACH + 1) ** 2 + _run(equal[_REACH - 1 :: -1]) * (_REACH + 1)
+        buckets = buckets + _run(equal[_REACH + 1 :])
+        return np.where(is_alive, buckets[np.maximum(current, 0)], NO_MATCH)
+
     def neighbours(self, edit: Edit, place: int) -> list[int]:
         """The tokens beside an edit that was just applied."""
         order, contents = self.slots.order, self.slots.contents
@@ -97,6 +139,19 @@ class Places:
         around = [*range(left - 2, left + 1), *range(right, right + 3)]
         return [contents[order[p]] if 0 <= p < len(order) else PAD for p in around]
 
+    def _around(self, place: int) -> tuple[int, ...]:
+        order, contents = self.slots.order, self.slots.contents
+        around = range(place - _REACH, place + _REACH + 1)
+        return tuple(contents[order[p]] if 0 <= p < len(order) else PAD for p in around)
+
+    def _hunk(self, edit: Edit, place: int, template: tuple[int, ...]) -> Hunk:
+        begin = place if edit.content == DELETE else place + 1
+        grown = -1 if edit.content == DELETE else 1
+        hunk = self.hunk
+        if hunk is None or begin > hunk.last or place + 1 < hunk.first:
+            return Hunk(begin, place + 1 + grown, 0, template)
+        return Hunk(min(begin, hunk.first), max(place + 1, hunk.last) + grown, hunk.step + 1, hunk.template)
+
     def _move(self, edit: Edit, place: int, new_slot: int) -> None:
         if edit.content == DELETE:
             self._all[edit.position] = -1
@@ -104,6 +159,15 @@ class Places:
         elif edit.content != END:
             self._all[self._all > place] += 1
             self._all[new_slot] = place + 1
+
+
+def _run(equal: Sequence[Bools]) -> Ints:
+    """How many of the comparisons hold one after another, from the first on."""
+    total, so_far = np.zeros(equal[0].shape, dtype=np.int64), np.ones(equal[0].shape, dtype=np.bool_)
+    for holds in equal:
+        so_far = so_far & holds
+        total += so_far
+    return total
 
 
 def _anchor(edit: Edit, place: int) -> int:
@@ -120,6 +184,7 @@ class EditFeatures:
     is_deletion: bool
     neighbours: list[int]
     move: int  # bucket of the distance from the edit before
+    step: int  # its number in its hunk
 
 
 def apply_with_features(places: Places, edit: Edit) -> EditFeatures:
@@ -140,6 +205,7 @@ def apply_with_features(places: Places, edit: Edit) -> EditFeatures:
         is_deletion=is_deletion,
         neighbours=places.neighbours(edit, place),
         move=move,
+        step=min(places.hunk.step, STEPS - 1) if places.hunk else 0,
     )
 
 
@@ -158,13 +224,17 @@ class Batch:
     deletions: Ints  # (B, T) zero or one
     neighbours: Ints  # (B, T, NEIGHBOURS)
     moves: Ints  # (B, T)
+    steps: Ints  # (B, T)
     alive: Bools  # (B, T, M + T) slots that the edit can point at
     distances: Ints  # (B, T, M + T)
+    matches: Ints  # (B, T, M + T)
 
 
-def implicit_batch(instances: Sequence[Instance]) -> Batch:
+def implicit_batch(instances: Sequence[Instance], multiple: int = 1) -> Batch:
+    """`multiple` is what the padded length of states must be a multiple of."""
     size = len(instances)
     longest = max(len(instance.state) for instance in instances)
+    longest = -(-longest // multiple) * multiple
     most = max(len(instance.edits) for instance in instances)
 
     def ints(*shape: int) -> Ints:
@@ -182,8 +252,10 @@ def implicit_batch(instances: Sequence[Instance]) -> Batch:
         deletions=ints(most),
         neighbours=ints(most, NEIGHBOURS),
         moves=ints(most),
+        steps=ints(most),
         alive=np.zeros((size, most, longest + most), dtype=np.bool_),
         distances=np.full((size, most, longest + most), NO_DISTANCE, dtype=np.int64),
+        matches=np.full((size, most, longest + most), NO_MATCH, dtype=np.int64),
     )
     for row, instance in enumerate(instances):
         _fill(batch, row, instance)
@@ -200,9 +272,12 @@ def _fill(batch: Batch, row: int, instance: Instance) -> None:
     batch.alive[row, :, 0] = True
     places = Places(instance.state, count)
     for index, edit in enumerate(instance.edits):
-        current = places.current >= 0
-        buckets = places.distances()
-        for target, values in ((batch.alive, current), (batch.distances, buckets)):
+        relations = (
+            (batch.alive, places.current >= 0),
+            (batch.distances, places.distances()),
+            (batch.matches, places.matches()),
+        )
+        for target, values in relations:
             target[row, index, :length] = values[:length]
             target[row, index, longest : longest + index] = values[length:]
         features = apply_with_features(places, edit)
@@ -214,6 +289,7 @@ def _fill(batch: Batch, row: int, instance: Instance) -> None:
         batch.deletions[row, index] = features.is_deletion
         batch.neighbours[row, index] = features.neighbours
         batch.moves[row, index] = features.move
+        batch.steps[row, index] = features.step
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ class ModelConfig:
     # IA-next only.
     encoder_layers: int = 2
     decoder_layers: int = 2
-    attention_block: int = 64  # a state token attends to its own block of this many tokens and to the two beside it
+    attention_block: int = 32  # a state token attends to its own block of this many tokens and to the two beside it
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -37,6 +37,11 @@ class ModelConfig:
     def is_attentional(self) -> bool:
         """Can it be exported and run incrementally?"""
         return self.model.startswith("IA")
+
+    @property
+    def state_multiple(self) -> int:
+        """States are padded to a multiple of this many tokens."""
+        return self.attention_block if self.model == "IA-next" else 1
 
     @property
     def decoder(self) -> str:

@@ -46,7 +46,7 @@ class ExplicitRnn(nn.Module):
         tokens = torch.cat([self.embedding(batch.previous), self.embedding(batch.states)], dim=-1)  # (B, T, L, 2D)
         hiddens, _ = self.over_tokens(tokens.flatten(0, 1))  # (B * T, L, D)
         last = (batch.states != PAD).sum(dim=-1).clamp(min=1).flatten() - 1
-        summaries = hiddens[torch.arange(B * T), last]  # (B * T, D), at the end token
+        summaries = hiddens[torch.arange(B * T, device=last.device), last]  # (B * T, D), at the end token
         outputs, _ = self.over_states(summaries.unflatten(0, (B, T)))  # (B, T, D)
         logits = (hiddens @ outputs.flatten(0, 1).unsqueeze(-1)).reshape(B, T, L)
         return Scores(

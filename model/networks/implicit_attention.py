@@ -6,7 +6,15 @@ from torch import Tensor, nn
 from model.config import ModelConfig
 from model.networks.attention import MultiHeadAttention, causal_mask, sinusoids
 from model.networks.decoders import DECODERS, PositionDecoder
-from model.networks.incremental import EditInputs, IncrementalNetwork, Tensors, all_hiddens, gather_rows, grow
+from model.networks.incremental import (
+    EditInputs,
+    IncrementalNetwork,
+    Relations,
+    Tensors,
+    all_hiddens,
+    gather_rows,
+    grow,
+)
 
 
 class ImplicitAttention(IncrementalNetwork):
@@ -50,8 +58,8 @@ class ImplicitAttention(IncrementalNetwork):
         content_caches, content_rows = self.content_decoder.append(caches, contexts, contents, times)
         return caches | position_caches | content_caches, position_rows | content_rows | {"times": times}
 
-    def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, distances: Tensor, alive: Tensor) -> Tensor:
-        return self.position_decoder.point(rows["query"], all_hiddens(encoded, caches), alive)
+    def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
+        return self.position_decoder.point(rows["query"], all_hiddens(encoded, caches), relations.alive)
 
     def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
         return self.content_decoder.contents(encoded, caches, rows, positions)

@@ -40,20 +40,20 @@ class ImplicitRnn(nn.Module):
     def _encode(self, batch: TorchBatch) -> tuple[Tensor, Tensor]:
         lengths = batch.state_mask.sum(dim=1)
         packed = pack_padded_sequence(
-            self.embedding(batch.state), lengths, batch_first=True, enforce_sorted=False
+            self.embedding(batch.state), lengths.cpu(), batch_first=True, enforce_sorted=False
         )
         _, (hidden, cell) = self.encoder(packed)
         return hidden, cell
 
     def _padding(self, size: int) -> Tensor:
         """The content before the first edit: (B, 1, D)."""
-        padding: Tensor = self.embedding(torch.full((size, 1), PAD))
+        padding: Tensor = self.embedding(torch.full((size, 1), PAD, device=self.embedding.weight.device))
         return padding
 
     def _slots_of_columns(self, batch: TorchBatch) -> Tensor:
         """The implicit index of each column: a batch pads its states, the table of positions knows no padding."""
         longest, total = batch.state.shape[1], batch.alive.shape[2]
-        columns = torch.arange(total).expand(batch.state.shape[0], -1)
+        columns = torch.arange(total, device=batch.state.device).expand(batch.state.shape[0], -1)
         padding = longest - batch.state_mask.sum(dim=1, keepdim=True)
         slots = torch.where(columns < longest, columns, columns - padding)
         if total > self.positions_in.num_embeddings:

@@ -31,6 +31,16 @@ class EditInputs:
     deletions: Tensor  # (B, N)
     neighbours: Tensor  # (B, N, NEIGHBOURS)
     moves: Tensor  # (B, N)
+    steps: Tensor  # (B, N)
+
+
+@dataclass(frozen=True)
+class Relations:
+    """What is known of each slot as a place for the next edit; (B, N, slots) each."""
+
+    alive: Tensor
+    distances: Tensor
+    matches: Tensor
 
 
 @dataclass(frozen=True)
@@ -59,12 +69,18 @@ class TorchBatch:
     deletions: Tensor
     neighbours: Tensor
     moves: Tensor
+    steps: Tensor
     alive: Tensor
     distances: Tensor
+    matches: Tensor
 
     @property
     def edits(self) -> EditInputs:
         return EditInputs(**{field.name: getattr(self, field.name) for field in fields(EditInputs)})
+
+    @property
+    def relations(self) -> Relations:
+        return Relations(self.alive, self.distances, self.matches)
 
 
 class IncrementalNetwork(nn.Module):
@@ -84,7 +100,7 @@ class IncrementalNetwork(nn.Module):
         """The caches with the edits appended, and one row (B, N, ...) for each of them."""
         raise NotImplementedError
 
-    def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, distances: Tensor, alive: Tensor) -> Tensor:
+    def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
         """Logits of the next position after each row: (B, N, slots)."""
         raise NotImplementedError
 
@@ -100,7 +116,7 @@ class IncrementalNetwork(nn.Module):
         caches, later = self.append(encoded, caches, batch.edits)
         rows = {name: torch.cat([first[name], later[name][:, :-1]], dim=1) for name in first}
         return Scores(
-            position=self.point(encoded, caches, rows, batch.distances, batch.alive),
+            position=self.point(encoded, caches, rows, batch.relations),
             content=self.contents(encoded, caches, rows, batch.positions),
         )
 

@@ -1,0 +1,294 @@
+"""IA-next: the implicit attention network grown for real files; the one that ships.
+
+What it keeps of the paper: the state is encoded once, edits by causal attention and attention over the state; contexts of
+past edits predict the next context, a pointer finds it, and the content is an analogy to what was done before.
+
+Differs from the paper, each for a reason:
+- Only relative positions, and attention of state tokens within blocks: files of any length, in linear time.
+- The pointer knows each slot's distance to the last edit and how much the slot looks like the place where the newest
+  hunk began: most next edits are near, or at a place that looks the same.
+- The content attends to past edits by the context at the chosen position: what was done at a place like this one.
+- The content can be copied from the state and from past edits.
+- An edit knows the tokens beside it as they are now, which the encoded state does not.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model.arrays import DISTANCES, MATCHES, NEIGHBOURS, STEPS
+from model.config import ModelConfig
+from model.networks.attention import NEVER, attend, causal_mask
+from model.networks.decoders import earlier_mask
+from model.networks.incremental import (
+    EditInputs,
+    IncrementalNetwork,
+    Relations,
+    Tensors,
+    all_hiddens,
+    gather_rows,
+    grow,
+)
+
+_KERNEL = 9  # tokens that a convolution mixes
+_COPY_SIZE = 64
+_TIMES = 64  # ages of edits that are told apart
+
+
+class FeedForward(nn.Module):
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(size)
+        self.up = nn.Linear(size, 2 * size)
+        self.down = nn.Linear(2 * size, size)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        result: Tensor = inputs + self.down(functional.relu(self.up(self.norm(inputs))))
+        return result
+
+
+class ConvolutionBlock(nn.Module):
+    """Mixes each token with its neighbours, then a feed-forward layer."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(size)
+        self.mix = nn.Conv1d(size, size, _KERNEL, padding=_KERNEL // 2, groups=size)
+        self.feed_forward = FeedForward(size)
+
+    def forward(self, inputs: Tensor, keep: Tensor) -> Tensor:
+        """keep (B, M, 1) is zero at padding, which must look like nothing to its neighbours."""
+        mixed = self.mix((self.norm(inputs) * keep).transpose(1, 2)).transpose(1, 2)
+        result: Tensor = self.feed_forward(inputs + mixed)
+        return result
+
+
+class BlockAttention(nn.Module):
+    """Attention of each token to its own block and the two beside it, by relative distance."""
+
+    def __init__(self, size: int, heads: int, block: int) -> None:
+        super().__init__()
+        self.heads, self.block = heads, block
+        self.norm = nn.LayerNorm(size)
+        self.projections = nn.Linear(size, 3 * size)
+        self.out = nn.Linear(size, size)
+        self.bias = nn.Parameter(torch.zeros(heads, 4 * block))  # by distance + 2 * block
+        distances = torch.arange(3 * block).unsqueeze(0) - torch.arange(block).unsqueeze(1) + block
+        self.register_buffer("distances", distances, persistent=False)  # (block, 3 * block)
+        self.distances: Tensor
+
+    def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
+        """mask (B, M) is additive; M is a multiple of the block."""
+        queries, keys, values = self.projections(self.norm(inputs)).chunk(3, dim=-1)
+        queries = queries.unflatten(1, (-1, self.block)).flatten(0, 1)  # (B * blocks, block, D)
+        keys, values = (self._beside(x, self.block) for x in (keys, values))  # (B * blocks, 3 * block, D)
+        seen = self._beside(mask.unsqueeze(-1), self.block, edge=NEVER).transpose(1, 2).unsqueeze(1)
+        results, _ = attend(queries, keys, values, self.bias[:, self.distances] + seen, self.heads)
+        result: Tensor = inputs + self.out(results).unflatten(0, (inputs.shape[0], -1)).flatten(1, 2)
+        return result
+
+    @staticmethod
+    def _beside(inputs: Tensor, block: int, edge: float = 0.0) -> Tensor:
+        """(B, M, D) -> (B * blocks, 3 * block, D): each block with the one before and the one after."""
+        blocks = inputs.unflatten(1, (-1, block))
+        border = torch.full_like(blocks[:, :1], edge)
+        padded = torch.cat([border, blocks, border], dim=1)
+        return torch.cat([padded[:, :-2], padded[:, 1:-1], padded[:, 2:]], dim=2).flatten(0, 1)
+
+
+class HistoryAttention(nn.Module):
+    """Causal attention over the rows of a history, by their age, then a feed-forward layer."""
+
+    def __init__(self, size: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm = nn.LayerNorm(size)
+        self.projections = nn.Linear(size, 3 * size)
+        self.out = nn.Linear(size, size)
+        self.bias = nn.Parameter(torch.zeros(heads, _TIMES))
+        self.feed_forward = FeedForward(size)
+
+    def forward(self, inputs: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The new rows, and the grown keys, values; and the attention of the newest row, (B, rows)."""
+        queries, new_keys, new_values = self.projections(self.norm(inputs)).chunk(3, dim=-1)
+        keys, values = grow(keys, new_keys), grow(values, new_values)
+        count, total = inputs.shape[1], keys.shape[1]
+        rows = torch.arange(total - count, total, device=inputs.device).unsqueeze(1)
+        ages = (rows - torch.arange(total, device=inputs.device).unsqueeze(0)).clamp(0, _TIMES - 1)
+        mask = causal_mask(count, total, inputs.device) + self.bias[:, ages]
+        results, weights = attend(queries, keys, values, mask, self.heads)
+        return self.feed_forward(inputs + self.out(results)), keys, values, weights.mean(dim=1)[:, -1]
+
+
+class NextEdit(IncrementalNetwork):
+    """The network that ships."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        size, heads = config.hidden_size, config.heads
+        self.embedding = nn.Embedding(config.vocabulary_size, size)
+        nn.init.normal_(self.embedding.weight, std=size**-0.5)
+        # The state
+        self.mixers = nn.ModuleList(ConvolutionBlock(size) for _ in range(config.encoder_layers))
+        self.attentions = nn.ModuleList(
+            BlockAttention(size, heads, config.attention_block) for _ in range(config.encoder_layers - 1)
+        )
+        self.state_norm = nn.LayerNorm(size)
+        # The edits
+        self.kind = nn.Embedding(2, size)
+        self.move = nn.Embedding(DISTANCES, size)
+        self.step = nn.Embedding(STEPS, size)
+        self.beside = nn.Linear(NEIGHBOURS * size, size)
+        self.edit_to_edit = HistoryAttention(size, heads)
+        self.state_query = nn.Linear(size, size)
+        self.state_pairs = nn.Linear(size, 2 * size)
+        self.state_out = nn.Linear(size, size)
+        self.edit_feed_forward = FeedForward(size)
+        self.edit_norm = nn.LayerNorm(size)
+        # The rows
+        self.first_row = nn.Parameter(torch.randn(size) * 0.1)
+        self.row_in = nn.Linear(2 * size, size)
+        self.trunk = nn.ModuleList(HistoryAttention(size, heads) for _ in range(config.decoder_layers))
+        # The position
+        self.point_norm = nn.LayerNorm(size)
+        self.point_query = nn.Linear(size, size)
+        self.distance = nn.Linear(size, DISTANCES)
+        self.match = nn.Linear(size, MATCHES)
+        # The content
+        self.row_context = nn.Linear(size, size)
+        self.content_norm = nn.LayerNorm(size)
+        self.content_query = nn.Linear(size, size)
+        self.content_key = nn.Linear(size, size)
+        self.content_value = nn.Linear(size, size)
+        self.content_out = nn.Linear(size, size)
+        self.no_edit = nn.Parameter(torch.zeros(2, size))  # key and value where there is nothing to follow
+        self.content_feed_forward = FeedForward(size)
+        self.out_norm = nn.LayerNorm(size)
+        self.out_bias = nn.Parameter(torch.zeros(config.vocabulary_size))
+        # Copying
+        self.copy_query = nn.Linear(size, _COPY_SIZE)
+        self.copy_state = nn.Linear(2 * size, _COPY_SIZE)  # by the token and the one before it
+        self.copy_edit = nn.Linear(size, _COPY_SIZE)
+        self.copy_gate = nn.Linear(size, 1)
+
+    def encode(self, state: Tensor, mask: Tensor) -> Tensors:
+        hiddens = self.embedding(state)
+        keep = (mask > NEVER / 2).to(hiddens.dtype).unsqueeze(-1)
+        hiddens = self.mixers[0](hiddens, keep)
+        for attention, mixer in zip(self.attentions, list(self.mixers)[1:], strict=True):
+            hiddens = mixer(attention(hiddens, mask), keep)
+        hiddens = self.state_norm(hiddens)
+        before = torch.cat([torch.zeros_like(hiddens[:, :1]), hiddens[:, :-1]], dim=1)
+        keys, values = self.state_pairs(hiddens).chunk(2, dim=-1)
+        return {
+            "state": state,
+            "state_hiddens": hiddens,
+            "state_keys": keys,
+            "state_values": values,
+            "state_mask": mask.unsqueeze(1).unsqueeze(1),
+            "copy_state_keys": self.copy_state(torch.cat([before, hiddens], dim=-1)),
+        }
+
+    def start(self, encoded: Tensors) -> tuple[Tensors, Tensors]:
+        nothing = encoded["state_hiddens"][:, :0]
+        names = ["edit_hiddens", "edit_keys", "edit_values", "content_keys", "content_values"]
+        names += [f"trunk_{part}_{layer}" for layer in range(len(self.trunk)) for part in ("keys", "values")]
+        caches = {name: nothing for name in names}
+        caches |= {"copy_edit_keys": encoded["copy_state_keys"][:, :0], "subjects": encoded["state"][:, :0]}
+        first = self.first_row.expand(nothing.shape[0], 1, -1)
+        caches["rows"] = nothing
+        return self._grow_rows(caches, first)
+
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> tuple[Tensors, Tensors]:
+        caches = caches | self._encode_edits(encoded, caches, edits)
+        contexts = gather_rows(all_hiddens(encoded, caches), edits.positions)
+        count = contexts.shape[1]
+        known = caches["rows"].shape[1]
+        hiddens = caches["edit_hiddens"][:, known - 1 :]
+        caches, rows = self._grow_rows(
+            caches, self.row_in(torch.cat([contexts, hiddens], dim=-1)) + self.step(edits.steps)
+        )
+        # What was done in which context: the row before each edit, where it pointed, and what it did there.
+        before = caches["rows"][:, known - 1 : known - 1 + count]
+        keys = self.content_key(self._situation(before, contexts))
+        values = self.content_value(self.embedding(edits.contents) + hiddens)
+        caches["content_keys"] = grow(caches["content_keys"], keys)
+        caches["content_values"] = grow(caches["content_values"], values)
+        return caches, rows
+
+    def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
+        normed = self.point_norm(rows["row"])
+        queries = self.point_query(normed) * self.config.hidden_size**-0.5
+        logits = queries @ all_hiddens(encoded, caches).transpose(1, 2)  # (B, N, slots)
+        logits = logits + self.distance(normed).gather(2, relations.distances)
+        logits = logits + self.match(normed).gather(2, relations.matches)
+        return logits.masked_fill(~relations.alive, NEVER)
+
+    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
+        contexts = gather_rows(all_hiddens(encoded, caches), positions)
+        situations = self._situation(rows["row"], contexts)
+        hiddens = situations + self._precedents(caches, situations, rows["times"])
+        hiddens = self.out_norm(self.content_feed_forward(hiddens))
+        written = torch.log_softmax(functional.linear(hiddens, self.embedding.weight, self.out_bias), dim=-1)
+        gate = self.copy_gate(hiddens)
+        copied = self._copied(encoded, caches, hiddens, rows["times"], written)
+        return torch.logaddexp(
+            written + functional.logsigmoid(-gate), torch.log(copied + 1e-9) + functional.logsigmoid(gate)
+        )
+
+    def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Tensors:
+        embedded = self.embedding(edits.subjects) + self.kind(edits.deletions) + self.move(edits.moves)
+        embedded = embedded + self.step(edits.steps) + self.beside(self.embedding(edits.neighbours).flatten(2))
+        hiddens, keys, values, _ = self.edit_to_edit(embedded, caches["edit_keys"], caches["edit_values"])
+        seen, _ = attend(
+            self.state_query(hiddens),
+            encoded["state_keys"],
+            encoded["state_values"],
+            encoded["state_mask"],
+            self.config.heads,
+        )
+        hiddens = self.edit_norm(self.edit_feed_forward(hiddens + self.state_out(seen)))
+        return {
+            "edit_hiddens": grow(caches["edit_hiddens"], hiddens),
+            "edit_keys": keys,
+            "edit_values": values,
+            "copy_edit_keys": grow(caches["copy_edit_keys"], self.copy_edit(hiddens)),
+            "subjects": grow(caches["subjects"], edits.subjects),
+        }
+
+    def _grow_rows(self, caches: Tensors, inputs: Tensor) -> tuple[Tensors, Tensors]:
+        known = caches["rows"].shape[1]
+        times = torch.arange(known, known + inputs.shape[1], device=inputs.device).expand(inputs.shape[0], -1)
+        caches = dict(caches)
+        for layer, attention in enumerate(self.trunk):
+            names = f"trunk_keys_{layer}", f"trunk_values_{layer}"
+            inputs, keys, values, because = attention(inputs, caches[names[0]], caches[names[1]])
+            caches |= {names[0]: keys, names[1]: values, "because": because}
+        caches["rows"] = grow(caches["rows"], inputs)
+        return caches, {"row": inputs, "times": times}
+
+    def _situation(self, rows: Tensor, contexts: Tensor) -> Tensor:
+        """What the history makes of it, at a place."""
+        result: Tensor = self.content_norm(self.row_context(rows) + contexts)
+        return result
+
+    def _precedents(self, caches: Tensors, situations: Tensor, times: Tensor) -> Tensor:
+        """What was done before in situations like these."""
+        size = situations.shape[0], 1, situations.shape[-1]
+        keys = grow(self.no_edit[0].expand(size), caches["content_keys"])
+        values = grow(self.no_edit[1].expand(size), caches["content_values"])
+        mask = earlier_mask(times + 1, keys.shape[1]).unsqueeze(1)
+        results, _ = attend(self.content_query(situations), keys, values, mask, self.config.heads)
+        result: Tensor = self.content_out(results)
+        return result
+
+    def _copied(self, encoded: Tensors, caches: Tensors, hiddens: Tensor, times: Tensor, like: Tensor) -> Tensor:
+        """The distribution of a copied token, (B, N, V)."""
+        queries = self.copy_query(hiddens) * _COPY_SIZE**-0.5
+        keys = grow(encoded["copy_state_keys"], caches["copy_edit_keys"])
+        sources = grow(encoded["state"], caches["subjects"])  # (B, slots)
+        state_mask = encoded["state_mask"].squeeze(1).expand(-1, hiddens.shape[1], -1)
+        mask = torch.cat([state_mask, earlier_mask(times, caches["subjects"].shape[1])], dim=2)
+        weights = torch.softmax(queries @ keys.transpose(1, 2) + mask, dim=-1)  # (B, N, slots)
+        return torch.zeros_like(like).scatter_add(2, sources.unsqueeze(1).expand_as(weights), weights)
