@@ -1,0 +1,425 @@
+"""From changes to the stream of one document: a base state and the implicit edits since.
+
+Changes to one region without a pause or a jump are a burst. While it is open its edits are the token diff of the region since
+it began, so only the tail of the stream ever changes; when it closes they are frozen. The name still being typed is
+not part of the stream: it is a prefix that a prediction continues. At any moment
+
+    text of (state + edits), with the prefix put in at its place  ==  the editor's text.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from model.bursts import Burst, Replaced, TokenText, half_typed
+from model.changes import Change
+from model.edits import DELETE, Edit, Slots, State
+from model.tokenizer import Tokenizer
+
+PAUSE_SECONDS = 1.0  # a longer pause ends a burst
+JUMP_LINES = 8  # so does a change farther away than this
+_LIMIT_BURST_LINES = 400  # several cursors make long regions; beyond this, diffing one at each keystroke is felt
+_LIMIT_CHECKPOINTS = 200  # how far back undo is recognised, in changes
+_REWRITTEN_SHARE = 0.25  # a change of more of the file than this is a new beginning ...
+_REWRITTEN_LENGTH = 400  # ... unless it is so short that someone may have typed or pasted it in a small file
+_FORMATTER_SECONDS = 1.0  # a formatter on save works between the last keystroke and the save
+_NOBODY_SECONDS = 0.3  # nobody goes elsewhere, changes something and saves within this
+_LIMIT_NAME = 64  # code points; the tokenizer splits longer names
+_TYPED_AT_ONCE = 3  # an editor that gathers keystrokes sends this many; a longer whole name was pasted or completed
+
+
+class Run(NamedTuple):
+    """A frozen burst: where its edits end in the stream, and whether they were our own suggestion."""
+
+    end: int
+    accepted: bool
+
+
+class _Checkpoint(NamedTuple):
+    """The stream as it was after some change: undo returns to it."""
+
+    fingerprint: int
+    length: int
+    edits: tuple[Edit, ...]
+    runs: tuple[Run, ...]
+    partial: Change | None
+
+
+class Place(NamedTuple):
+    """Where an edit of the stream stands in the text of now."""
+
+    start: int
+    end: int
+
+
+class Recorder:
+    """The stream of one document."""
+
+    def __init__(self, tokenizer: Tokenizer, text: str, limit_edits: int = 100) -> None:
+        self._limit_edits = limit_edits
+        self.text = TokenText(tokenizer, text)
+        self._fingerprint = sum(map(hash, self.text.tokens))
+        self.generation = 0  # counts base snapshots
+        self._begin()
+
+    # --- what the stream is ---
+
+    @property
+    def edits(self) -> list[Edit]:
+        return self.slots.edits
+
+    @property
+    def partial(self) -> Change | None:
+        """The place of the half-typed name in the text."""
+        return self._partial
+
+    @property
+    def prefix(self) -> str:
+        """The half-typed name."""
+        if self._partial is None:
+            return ""
+        segment = self.text.segment_at(self._partial.start)
+        begin = self.text.start_of(segment)
+        return self.text.segments[segment][self._partial.start - begin : self._partial.end - begin]
+
+    @property
+    def cursor(self) -> int | None:
+        """The implicit position of the token left of the half-typed name."""
+        if self._partial is None:
+            return None
+        segment = self.text.segment_at(self._partial.start)
+        left, _ = self._around_partial(segment)
+        return self.slots.order[self.text.tokens_before(segment) + len(left)]
+
+    # --- what happens ---
+
+    def record(self, changes: Sequence[Change], now: float, *, accepted: bool = False, rewrite: bool = False) -> None:
+        """Take in the changes of one notification, oldest first."""
+        if rewrite or self._is_rewrite(changes):
+            for change in changes:
+                self._replace(change)
+            self.rebase()
+            return
+        if accepted:
+            self.freeze()
+        cut = len(changes) == 1 and self._cuts_name(changes[0])
+        self._jumped = self._take(changes, now)
+        self._scattered = len({(change.end - change.start, change.text) for change in changes}) > 1
+        self._time = now
+        self._partial = None if accepted or len(changes) != 1 else self._half_typed(changes[0], cut)
+        self._update()
+        self._accepting = accepted
+        if accepted:
+            self.freeze()
+        self._return_to_checkpoint()
+        self._fold()
+        self._checkpoint()
+
+    def move_cursor(self, offset: int) -> None:
+        """The cursor left the half-typed name: it is as it shall be."""
+        if self._partial is not None and offset != self._partial.end:
+            if self._burst is None:
+                self._burst = self._burst_of_partial(self._partial)
+            self._partial = None
+            self._update()
+            self._fold()
+
+    def freeze(self) -> None:
+        """End the burst. A name still half typed is carried over to the next."""
+        if self._burst is not None and (not self._runs or self._runs[-1].end < len(self.edits)):
+            self._runs.append(Run(len(self.edits), self._accepting))
+        self._burst = None
+        self._accepting = False
+        self._frozen = len(self.edits)
+
+    def save(self, now: float) -> None:
+        """A save ends the burst; what a formatter did right before it is a new beginning, nobody's intent."""
+        pause = now - self._time
+        if (self._scattered and pause < _FORMATTER_SECONDS) or (self._jumped and pause < _NOBODY_SECONDS):
+            self.rebase()
+        self.freeze()
+
+    def rebase(self) -> None:
+        """Forget the edits: the text of now is the new base snapshot."""
+        self.generation += 1
+        self._begin()
+
+    # --- what others ask about the stream ---
+
+    def is_accepted(self, index: int) -> bool:
+        """Was this edit of the stream our own suggestion?"""
+        return next((run.accepted for run in self._runs if index < run.end), False)
+
+    def hunk_of(self, index: int) -> tuple[int, int]:
+        """The neighbours of an edit that were made with it at one place: the first of them, and the one after the last."""
+        return next((first, last) for first, last in self.hunks() if first <= index < last)
+
+    def hunks(self) -> list[tuple[int, int]]:
+        """The stream as runs of edits, each at one place."""
+        explicit, ends = self.slots.explicit_positions(), {run.end for run in self._runs}
+        borders = [0] if self.edits else []
+        for index in range(1, len(self.edits)):
+            deletes = self.edits[index - 1].content == DELETE
+            following = explicit[index - 1] + (0 if deletes else 2)  # where a deletion would go on
+            expected = following if self.edits[index].content == DELETE else following - 1
+            if index in ends or explicit[index] != expected:
+                borders.append(index)
+        return list(zip(borders, [*borders[1:], len(self.edits)], strict=True))
+
+    def place(self, first: int, last: int) -> Place:
+        """Where the edits from `first` up to `last` stand in the text of now."""
+        explicit = self.slots.explicit_positions()
+        starts, ends = [], []
+        for index in range(first, last):
+            is_insertion = self.edits[index].content != DELETE
+            start = explicit[index] + is_insertion
+            end = start + is_insertion
+            for later in range(index + 1, len(self.edits)):
+                start = _shifted(start, explicit[later], self.edits[later].content)
+                end = max(start, _shifted(end, explicit[later], self.edits[later].content))
+            starts.append(start)
+            ends.append(end)
+        return Place(self.offset_of_token(min(starts)), self.offset_of_token(max(ends)))
+
+    def offset_of_token(self, explicit: int) -> int:
+        """The offset, in the text, at which a token of the current state begins."""
+        remaining = max(0, explicit - 1)  # one for START
+        partial_segment = -1 if self._partial is None else self.text.segment_at(self._partial.start)
+        for segment, tokens in enumerate(self.text.tokens):
+            if segment == partial_segment:
+                left, right = self._around_partial(segment)
+                tokens = (*left, *right)
+            if remaining < len(tokens):
+                lengths = self.text.tokenizer.lengths
+                offset = self.text.start_of(segment) + int(lengths[list(tokens[:remaining])].sum())
+                return self.with_prefix(offset) if segment == partial_segment else offset
+            remaining -= len(tokens)
+        return len(self.text)
+
+    def with_prefix(self, offset: int) -> int:
+        """An offset in the stream's text as an offset in the editor's, which has the half-typed name as well."""
+        if self._partial is None or offset <= self._partial.start:
+            return offset
+        return offset + self._partial.end - self._partial.start
+
+    def undoes(self, edits: Sequence[Edit]) -> bool:
+        """Would these edits, next, only take back what the user did at one place?"""
+        inserted = [edit.content for edit in edits if edit.content != DELETE]
+        deleted = sorted(edit.position for edit in edits if edit.content == DELETE)
+        return bool(edits) and any(
+            self._is_inverse(hunk, deleted, inserted, edits[0].position) for hunk in self.hunks()
+        )
+
+    # --- how ---
+
+    def _begin(self) -> None:
+        self.slots = Slots(self.text.state())
+        self.state: State = tuple(self.slots.contents)
+        self._frozen = 0
+        self._runs: list[Run] = []
+        self._burst: Burst | None = None
+        self._partial: Change | None = None
+        self._accepting = False
+        self._jumped = self._scattered = False
+        self._time = float("-inf")
+        self._checkpoints: deque[_Checkpoint] = deque(maxlen=_LIMIT_CHECKPOINTS)
+        self._checkpoint()
+
+    def _is_rewrite(self, changes: Sequence[Change]) -> bool:
+        length = len(self.text)
+        removed = sum(change.end - change.start for change in changes)
+        inserted = sum(len(change.text) for change in changes)
+        size = max(removed, inserted)
+        return size > _REWRITTEN_LENGTH and size > _REWRITTEN_SHARE * max(length, length + inserted - removed)
+
+    def _take(self, changes: Sequence[Change], now: float) -> bool:
+        """Apply changes to the text and to the burst that is open then. True if they jumped away from the burst."""
+        jumped = self._burst is not None and not any(map(self._is_near, changes))
+        if jumped or now - self._time > PAUSE_SECONDS:
+            self.freeze()
+        for number, change in enumerate(changes):
+            if self._burst is not None and not self._fits(change):
+                if number:  # what the changes before this one did is not in the stream yet
+                    self._partial = None
+                    self._update()
+                self.freeze()
+            self._extend(change)
+        return jumped
+
+    def _extend(self, change: Change) -> None:
+        first, last = self._touched(change)
+        partial, segment = self._partial, -1
+        if self._burst is None and partial is not None:
+            segment = self.text.segment_at(partial.start)
+            if not first <= segment <= last:  # finished after all, before this change
+                self._burst, self._partial = self._burst_of_partial(partial), None
+                self._update()
+                self.freeze()
+        carried: tuple[int, ...] | None = None
+        if self._burst is None and self._partial is not None:
+            left, right = self._around_partial(segment)
+            carried = (*left, *right)
+        replaced = self._replace(change)
+        if self._burst is not None:
+            self._burst.extend(replaced)
+            return
+        if carried is not None:  # the name being typed is not in the stream yet: the burst begins without it
+            old = list(replaced.old)
+            old[segment - replaced.first] = carried
+            replaced = replaced._replace(old=tuple(old))
+        self._partial = None
+        self._burst = Burst(self.text, replaced)
+
+    def _replace(self, change: Change) -> Replaced:
+        replaced = self.text.replace(change)
+        fresh = self.text.tokens[replaced.first : replaced.first + replaced.new_count]
+        self._fingerprint += sum(map(hash, fresh)) - sum(map(hash, replaced.old))
+        return replaced
+
+    def _touched(self, change: Change) -> tuple[int, int]:
+        """The segments that a change will touch, as TokenText.replace will find them."""
+        first = self.text.segment_at(change.start - 1) if change.start else 0
+        return first, self.text.segment_at(change.end)
+
+    def _is_near(self, change: Change) -> bool:
+        assert self._burst is not None
+        first, last = self._touched(change)
+        end = self._burst.first + self._burst.count - 1
+        return first <= end + JUMP_LINES and last >= self._burst.first - JUMP_LINES
+
+    def _fits(self, change: Change) -> bool:
+        assert self._burst is not None
+        first, last = self._touched(change)
+        end = self._burst.first + self._burst.count
+        return max(end, last + 1) - min(first, self._burst.first) <= _LIMIT_BURST_LINES
+
+    def _cuts_name(self, change: Change) -> bool:
+        """Will this deletion take the end of a name? Then what is left of it is being typed anew."""
+        if change.text or change.start == change.end:
+            return False
+        segment = self.text.segment_at(change.start)
+        first = self.text.segments[segment][change.start - self.text.start_of(segment)]
+        return first == "_" or first.isalnum()
+
+    def _half_typed(self, change: Change, cut: bool) -> Change | None:
+        """The name that this change, already applied, left half typed at its end."""
+        cursor = change.start + len(change.text)
+        name = half_typed(self.text, cursor)
+        whole = name == change.text and len(name) > _TYPED_AT_ONCE
+        if not name or whole or len(name) > _LIMIT_NAME or not (change.text or cut):
+            return None
+        partial = Change(cursor - len(name), cursor, "")
+        segment = self.text.segment_at(partial.start)
+        left, right = self._around(partial, segment)
+        line, begin = self.text.segments[segment], self.text.start_of(segment)
+        rest = line[: partial.start - begin] + line[partial.end - begin :]
+        # Two blanks around the name would become one token, and the name would have no place between tokens.
+        return partial if [*left, *right] == self.text.tokenizer.encode_segment(rest) else None
+
+    def _around_partial(self, segment: int) -> tuple[list[int], list[int]]:
+        assert self._partial is not None
+        return self._around(self._partial, segment)
+
+    def _around(self, partial: Change, segment: int) -> tuple[list[int], list[int]]:
+        """The tokens of a segment to the left and to the right of the half-typed name."""
+        line, begin = self.text.segments[segment], self.text.start_of(segment)
+        encode = self.text.tokenizer.encode_segment
+        return encode(line[: partial.start - begin]), encode(line[partial.end - begin :])
+
+    def _burst_of_partial(self, partial: Change) -> Burst:
+        """A burst that has done nothing yet but type the half-typed name."""
+        segment = self.text.segment_at(partial.start)
+        left, right = self._around(partial, segment)
+        return Burst(self.text, Replaced(segment, ((*left, *right),), 1))
+
+    def _update(self) -> None:
+        """Compute the edits of the open burst anew."""
+        assert self._burst is not None
+        explicit = self._burst.edits(self._partial)
+        self.slots.keep(self._frozen)
+        for edit in explicit:
+            self.slots.apply_explicit(edit)
+
+    def _return_to_checkpoint(self) -> None:
+        """Undo and redo are not new intent: a text that was there before has the stream that it had then."""
+        length = len(self.text)
+        for checkpoint in reversed(self._checkpoints):
+            if checkpoint.fingerprint == self._fingerprint and checkpoint.length == length:
+                if checkpoint.edits != tuple(self.edits):
+                    self._restore(checkpoint)
+                return
+
+    def _restore(self, checkpoint: _Checkpoint) -> None:
+        current, partial = list(self.edits), self._partial
+        self._replay(checkpoint.edits)
+        self._partial = checkpoint.partial
+        if self._spells_text():
+            self._burst = None
+            self._runs = list(checkpoint.runs)
+            self._frozen = len(self.edits)
+        else:  # the same lines in another order
+            self._replay(current)
+            self._partial = partial
+
+    def _replay(self, edits: Sequence[Edit]) -> None:
+        kept = 0
+        while kept < min(len(edits), len(self.edits)) and edits[kept] == self.edits[kept]:
+            kept += 1
+        self.slots.keep(kept)
+        for edit in edits[kept:]:
+            self.slots.apply(edit)
+
+    def _spells_text(self) -> bool:
+        """Is state + edits + prefix the text?"""
+        tokens = self.text.tokens
+        if self._partial is not None:
+            segment = self.text.segment_at(self._partial.start)
+            left, right = self._around_partial(segment)
+            tokens = [*tokens[:segment], (*left, *right), *tokens[segment + 1 :]]
+        return self.slots.tokens()[1:-1] == list(chain.from_iterable(tokens))
+
+    def _fold(self) -> None:
+        """Let the oldest edits become part of the base when there are too many. Half at once: it costs an encoding."""
+        if len(self.edits) <= self._limit_edits:
+            return
+        room = self._limit_edits // 2
+        if len(self.edits) - self._frozen > self._limit_edits:
+            self.rebase()
+            return
+        ends = [run.end for run in self._runs if run.end <= self._frozen and len(self.edits) - run.end <= room]
+        count = min(ends, default=min(self._frozen, len(self.edits) - room))
+        explicit = self.slots.explicit_positions()[count:]
+        contents = [edit.content for edit in self.edits[count:]]
+        self.slots.keep(count)
+        self.state = tuple(self.slots.tokens())
+        self.slots = Slots(self.state)
+        for position, content in zip(explicit, contents, strict=True):
+            self.slots.apply_explicit(Edit(position, content))
+        self._frozen -= count
+        self._runs = [Run(run.end - count, run.accepted) for run in self._runs if run.end > count]
+        self._checkpoints.clear()
+        self.generation += 1
+
+    def _checkpoint(self) -> None:
+        self._checkpoints.append(
+            _Checkpoint(self._fingerprint, len(self.text), tuple(self.edits), tuple(self._runs), self._partial)
+        )
+
+    def _is_inverse(self, hunk: tuple[int, int], deleted: list[int], inserted: list[int], position: int) -> bool:
+        first, last = hunk
+        made = [self.slots.state_length + i for i in range(first, last) if self.edits[i].content != DELETE]
+        taken = [self.slots.contents[e.position] for e in self.edits[first:last] if e.content == DELETE]
+        if deleted != sorted(made) or inserted != taken:
+            return False
+        if deleted:
+            return True
+        gap = self.place(first, last).start
+        return self.offset_of_token(self.slots.explicit_position(position) + 1) == gap
+
+
+def _shifted(place: int, explicit: int, content: int) -> int:
+    """An explicit place after one more edit."""
+    if content == DELETE:
+        return place - (explicit < place)
+    return place + (explicit + 1 <= place)
