@@ -1,0 +1,52 @@
+// Runs every scenario in one VS Code and says how many passed. usage: run.mjs --vsix FILE --python FILE --results FOLDER [--only TEXT]
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { scenarios } from "./scenarios.mjs";
+import { Workbench } from "./workbench.mjs";
+
+const { values } = parseArgs({
+    options: {
+        vsix: { type: "string" },
+        python: { type: "string" },
+        results: { type: "string" },
+        only: { type: "string", default: "" },
+    },
+});
+const workbench = new Workbench({ cache: process.env.LIKEWISE_E2E_CACHE, ...values });
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(name, () => workbench.stop().finally(() => process.exit(1)));
+}
+const started = Date.now();
+const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
+let passed = 0;
+let failed = 0;
+
+try {
+    await workbench.start("start.py", "x = 1\n");
+    console.log(`VS Code is up after ${seconds(started)}`);
+    for (const { name, run } of scenarios.filter(({ name }) => name.includes(values.only))) {
+        const since = Date.now();
+        try {
+            await run(workbench);
+            passed++;
+            console.log(`ok      ${name} (${seconds(since)})`);
+        } catch (error) {
+            failed++;
+            console.log(
+                `FAILED  ${name} (${seconds(since)})\n        ${error.message.replaceAll("\n", "\n        ")}`,
+            );
+            const picture = path.join(values.results, `${name.replaceAll(/\W+/g, "-")}.png`);
+            await workbench.page.screenshot({ path: picture }).catch(() => {});
+            console.log(`        ${picture}`);
+        }
+        await workbench.press("Escape").catch(() => {});
+    }
+} catch (error) {
+    failed++;
+    console.log(`FAILED  to start: ${error.stack}`);
+    await workbench.page?.screenshot({ path: path.join(values.results, "start.png") }).catch(() => {});
+} finally {
+    await workbench.stop();
+}
+console.log(`${passed} passed, ${failed} failed (${seconds(started)})`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);

@@ -1,0 +1,269 @@
+// What a user does with Likewise, one scenario an entry. Pictures for the README are taken on the way.
+import assert from "node:assert/strict";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { signal, sleep, until } from "./workbench.mjs";
+
+const MEDIA = fileURLToPath(new URL("../media", import.meta.url));
+const picture = (workbench, name, options) => workbench.picture(path.join(MEDIA, `${name}.png`), options);
+
+const INVOICE = `def invoice(rows, rate):
+    amount = 0
+    for row in rows:
+        amount += row.price
+    tax = amount * rate
+    print(amount, tax)
+    return amount + tax
+`;
+
+/** Renames by hand what stands in the first two places: the third is Likewise's to offer. */
+async function renameTwice(workbench, name, text = INVOICE) {
+    await workbench.open(name, text);
+    await workbench.replace(2, 5, "amount", "subtotal");
+    await workbench.replace(4, 9, "amount", "subtotal");
+}
+
+const FILLER = Array.from({ length: 40 }, (_, index) => `    step_${index} = ${index}\n`).join("");
+const LONG = INVOICE.replace("    tax =", `${FILLER}    tax =`);
+
+export const scenarios = [
+    {
+        name: "the language server starts out of the packaged extension",
+        async run(workbench) {
+            await until("the language server", () => workbench.processes("-m lsp").length === 1, 60_000);
+            await until(
+                "a word in the status bar",
+                async () => /Likewise/.test(await workbench.status()),
+                60_000,
+            );
+            await until("no more starting", async () => !/starting/.test(await workbench.status()), 60_000);
+        },
+    },
+    {
+        name: "after two edits the third is suggested, Tab Tab applies the rest, one undo undoes one",
+        async run(workbench) {
+            await renameTwice(workbench, "near.py");
+            await workbench.shows("amount", "subtotal");
+            await picture(workbench, "near", { height: 220 });
+            await workbench.press("Tab");
+            await workbench.cursorAt(5, 19);
+            await workbench.shows("amount", "subtotal");
+            await workbench.press("Tab");
+            await workbench.cursorAt(6, 19);
+            const two = INVOICE.replaceAll("amount", "subtotal").replace("return subtotal", "return amount");
+            assert.equal(await workbench.saved("near.py"), two);
+            await workbench.press("Control+z");
+            assert.equal(await workbench.saved("near.py"), two.replace("print(subtotal", "print(amount"));
+        },
+    },
+    {
+        name: "Esc dismisses, and it stays away",
+        async run(workbench) {
+            await renameTwice(workbench, "dismissed.py");
+            const { written } = await workbench.shows("amount", "subtotal");
+            await workbench.press("Escape");
+            await until(
+                "the suggestion gone",
+                async () => (await workbench.drawn()).written.join() !== written.join(),
+            );
+            const there = async () => (await workbench.drawn()).struck;
+            await workbench.goTo(5, 11);
+            await workbench.press("End");
+            await workbench.type(" ");
+            await workbench.press("Backspace");
+            await sleep(1000);
+            assert.ok(!(await onLine(workbench, 5)).struck, `dismissed, and back: ${await there()}`);
+        },
+    },
+    {
+        name: "far away: a hint, Tab jumps, Tab applies",
+        async run(workbench) {
+            await renameTwice(workbench, "far.py", LONG);
+            const hint = /^→ line 45: amount → subtotal$/;
+            await until("a hint", async () =>
+                (await workbench.drawn()).written.some((text) => hint.test(text)),
+            );
+            await picture(workbench, "far", { height: 260 });
+            await workbench.press("Tab");
+            await workbench.cursorAt(45, 17);
+            await workbench.shows("amount", "subtotal");
+            await workbench.press("Tab");
+            await workbench.cursorAt(45, 19);
+            const text = await workbench.saved("far.py");
+            assert.ok(text.includes("tax = subtotal * rate"), text);
+        },
+    },
+    {
+        name: "Tab in leading white space indents, Alt+L accepts there",
+        async run(workbench) {
+            await renameTwice(workbench, "indent.py");
+            await workbench.shows("amount", "subtotal");
+            await workbench.goTo(5, 5);
+            await until("Alt+L named as the key", async () =>
+                (await workbench.drawn()).written.some((text) => text.includes("Alt+L")),
+            );
+            await workbench.press("Tab");
+            await workbench.cursorAt(5, 9);
+            const indented = INVOICE.replace("    amount = 0", "    subtotal = 0")
+                .replace("amount +=", "subtotal +=")
+                .replace("    tax", "        tax");
+            assert.equal(await workbench.saved("indent.py"), indented);
+            await workbench.shows("amount", "subtotal");
+            await workbench.press("Alt+l");
+            await until("accepted", async () =>
+                (await workbench.saved("indent.py")).includes("tax = subtotal * rate"),
+            );
+        },
+    },
+    {
+        name: "Tab is the selection's, and the suggest widget's, before it is ours",
+        async run(workbench) {
+            await renameTwice(workbench, "contested.py");
+            await workbench.shows("amount", "subtotal");
+            await workbench.goTo(3, 5);
+            await workbench.press("Shift+End");
+            await workbench.press("Tab");
+            const text = await workbench.saved("contested.py");
+            assert.ok(text.includes("\n        for row in rows:"), text);
+            assert.ok(text.includes("tax = amount * rate"), text);
+        },
+    },
+    {
+        name: "an insertion at the cursor is ghost text, typing along keeps it, Tab inserts the rest",
+        async run(workbench) {
+            await workbench.open("ghost.py", "def total(a, rate):\n    \n");
+            await workbench.goTo(2, 5);
+            await workbench.type("result = ");
+            await until("ghost text", async () => (await workbench.ghost()) === "total * rate");
+            await picture(workbench, "ghost", { height: 160 });
+            await workbench.type("to", 120);
+            await until("the rest as ghost text", async () => (await workbench.ghost()) === "tal * rate");
+            await workbench.press("Tab");
+            assert.equal(
+                await workbench.saved("ghost.py"),
+                "def total(a, rate):\n    result = total * rate\n",
+            );
+        },
+    },
+    {
+        name: "Alt+] and Alt+[ cycle through the alternatives",
+        async run(workbench) {
+            await renameTwice(workbench, "cycle.py");
+            await workbench.shows("amount", "subtotal");
+            await workbench.press("Alt+]");
+            const other = await until("another text", async () => {
+                const { written } = await workbench.drawn();
+                return written.length > 0 && written[0] !== "subtotal" && written[0];
+            });
+            await picture(workbench, "alternative", { height: 220 });
+            await workbench.press("Alt+[");
+            await workbench.shows("amount", "subtotal");
+            assert.notEqual(other, "subtotal");
+        },
+    },
+    {
+        name: "apply everywhere previews all places and applies them in one undo step",
+        async run(workbench) {
+            await renameTwice(workbench, "everywhere.py");
+            await workbench.shows("amount", "subtotal");
+            await workbench.command("Likewise: Apply Everywhere…");
+            await until(
+                "all places previewed",
+                async () =>
+                    (await workbench.drawn()).written.filter((text) => text === "subtotal").length >= 3,
+            );
+            await workbench.page.screenshot({
+                path: path.join(MEDIA, "everywhere.png"),
+                clip: { x: 0, y: 0, width: 1180, height: 420 },
+            });
+            const before = INVOICE.replace("amount", "subtotal").replace("amount +=", "subtotal +=");
+            await workbench.press("Enter");
+            await until(
+                "applied",
+                async () =>
+                    (await workbench.saved("everywhere.py")) === INVOICE.replaceAll("amount", "subtotal"),
+            );
+            await workbench.press("Control+z");
+            assert.equal(await workbench.saved("everywhere.py"), before);
+        },
+    },
+    {
+        name: "why this? lists the edits it follows from, and leads there",
+        async run(workbench) {
+            await renameTwice(workbench, "why.py");
+            await workbench.shows("amount", "subtotal");
+            await workbench.command("Likewise: Why This?");
+            const row = workbench.page.locator(".quick-input-list .monaco-list-row", { hasText: "line 2" });
+            await row.first().waitFor();
+            await workbench.page.screenshot({
+                path: path.join(MEDIA, "why.png"),
+                clip: { x: 0, y: 0, width: 1180, height: 420 },
+            });
+            await row.first().click();
+            await until("cursor on line 2", async () =>
+                /Ln 2,/.test(await workbench.page.locator("#status\\.editor\\.selection").innerText()),
+            );
+        },
+    },
+    {
+        name: "a suggestion for another version of the text is not applied",
+        async run(workbench) {
+            await renameTwice(workbench, "stale.py");
+            await workbench.shows("amount", "subtotal");
+            const [server] = workbench.processes("-m lsp");
+            signal(server, "SIGSTOP"); // now nothing new can be suggested: only the old one is there
+            try {
+                await workbench.type("x");
+                await workbench.press("Alt+l");
+                await workbench.command("Likewise: Accept the Next Edit (or Jump to It)");
+                await sleep(300);
+                const text = await workbench.saved("stale.py");
+                assert.ok(text.includes("subtotalx += row.price"), text);
+                assert.ok(text.includes("tax = amount * rate"), text);
+            } finally {
+                signal(server, "SIGCONT");
+            }
+        },
+    },
+    {
+        name: "one Tab does both when the user wants so",
+        async run(workbench) {
+            workbench.writeSettings("Machine", {
+                ...workbench.machineSettings,
+                "likewise.jumpAndApply": true,
+            });
+            await sleep(1000);
+            await renameTwice(workbench, "one.py", LONG);
+            await until("a hint", async () =>
+                (await workbench.drawn()).written.some((text) => text.startsWith("→ line 45")),
+            );
+            await workbench.press("Tab");
+            await workbench.cursorAt(45, 19);
+            assert.ok((await workbench.saved("one.py")).includes("tax = subtotal * rate"));
+            workbench.writeSettings("Machine", workbench.machineSettings);
+        },
+    },
+    {
+        name: "the language server is restarted without leaving a process behind",
+        async run(workbench) {
+            const [before] = workbench.processes("-m lsp");
+            await workbench.command("Likewise: Restart the Language Server");
+            await until("one new process", () => {
+                const now = workbench.processes("-m lsp");
+                return now.length === 1 && now[0] !== before;
+            });
+        },
+    },
+];
+
+/** What is drawn on one line, by its number. */
+async function onLine(workbench, line) {
+    return workbench.page.evaluate((number) => {
+        const lines = [...document.querySelectorAll(".editor-instance .view-lines .view-line")];
+        lines.sort((one, other) => Number.parseInt(one.style.top, 10) - Number.parseInt(other.style.top, 10));
+        const spans = [...(lines[number - 1]?.querySelectorAll("span span") ?? [])];
+        return {
+            struck: spans.some((span) => getComputedStyle(span).textDecorationLine.includes("line-through")),
+        };
+    }, line);
+}

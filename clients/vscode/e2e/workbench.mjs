@@ -1,0 +1,333 @@
+// A real VS Code in a headless Chromium: starts both, and types, reads and waits like a user.
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { chromium } from "playwright-core";
+
+const VERSION = "4.100.3"; // as in setup.sh
+const SETTINGS = {
+    "chat.commandCenter.enabled": false,
+    "chat.disableAIFeatures": true,
+    "editor.accessibilitySupport": "off",
+    "editor.autoClosingBrackets": "never",
+    "editor.autoClosingQuotes": "never",
+    "editor.cursorBlinking": "solid",
+    "editor.fontSize": 15,
+    "editor.lineHeight": 24,
+    "editor.minimap.enabled": false,
+    "editor.occurrencesHighlight": "off",
+    "editor.quickSuggestions": false,
+    "editor.suggestOnTriggerCharacters": false,
+    "editor.wordBasedSuggestions": "off",
+    "extensions.autoCheckUpdates": false,
+    "extensions.autoUpdate": false,
+    "extensions.ignoreRecommendations": true,
+    "files.autoSave": "off",
+    "git.enabled": false,
+    "security.workspace.trust.enabled": false,
+    "telemetry.telemetryLevel": "off",
+    "update.mode": "none",
+    "window.menuBarVisibility": "classic",
+    "workbench.colorTheme": "Default Dark Modern",
+    "workbench.enableExperiments": false,
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": false,
+};
+
+export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+export async function until(what, condition, milliseconds = 15_000) {
+    const end = Date.now() + milliseconds;
+    let problem = "";
+    while (Date.now() < end) {
+        try {
+            const value = await condition();
+            if (value) return value;
+        } catch (error) {
+            problem = ` (${error.message.split("\n")[0]})`;
+        }
+        await sleep(50);
+    }
+    throw new Error(`timed out: ${what}${problem}`);
+}
+
+export class Workbench {
+    constructor({ cache, vsix, python, results }) {
+        Object.assign(this, { vsix: path.resolve(vsix), results: path.resolve(results) });
+        this.serverMain = path.join(cache, `code-server-${VERSION}`, "lib/vscode/out/server-main.js");
+        // Short, and out of the cache: Unix socket paths end at 107 characters.
+        this.root = fs.mkdtempSync(path.join(os.tmpdir(), "likewise-"));
+        this.folder = path.join(this.root, "work");
+        this.data = path.join(this.root, "data");
+        for (const folder of [
+            this.folder,
+            this.results,
+            path.join(this.data, "User"),
+            path.join(this.data, "Machine"),
+        ]) {
+            fs.mkdirSync(folder, { recursive: true });
+        }
+        this.python = pythonWithDependenciesOnly(python, path.join(this.root, "python"));
+        this.writeSettings("User", SETTINGS);
+        // Settings of machine scope are not honoured from the user's file in a remote window, and this is one.
+        this.machineSettings = { "likewise.python": this.python, "likewise.logLevel": "debug" };
+        this.writeSettings("Machine", this.machineSettings);
+    }
+
+    writeSettings(scope, settings) {
+        fs.writeFileSync(path.join(this.data, scope, "settings.json"), JSON.stringify(settings, null, 2));
+    }
+
+    async start(firstFile, text) {
+        const first = this.write(firstFile, text);
+        const common = ["--accept-server-license-terms", "--server-data-dir", path.join(this.root, "server")];
+        common.push("--user-data-dir", this.data, "--extensions-dir", path.join(this.root, "extensions"));
+        const environment = Object.fromEntries(
+            Object.entries(process.env).filter(([name]) => !name.startsWith("VSCODE_")),
+        );
+        Object.assign(environment, { EXTENSIONS_GALLERY: '{"serviceUrl":""}' });
+        Object.assign(environment, { HOME: this.root, TMPDIR: this.root, XDG_RUNTIME_DIR: this.root });
+        delete environment.XDG_CACHE_HOME;
+        delete environment.XDG_DATA_HOME;
+        delete environment.XDG_STATE_HOME;
+        const installing = [this.serverMain, ...common, "--install-extension", this.vsix];
+        const installed = spawnSync(process.execPath, installing, { encoding: "utf8", env: environment });
+        if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
+
+        this.port = await freePort();
+        const log = fs.openSync(path.join(this.results, "server.log"), "w");
+        const serving = ["--host", "127.0.0.1", "--port", String(this.port), "--without-connection-token"];
+        serving.push("--telemetry-level", "off", "--log", "info");
+        // Its own process group, so that it ends with all its children.
+        this.server = spawn(process.execPath, [this.serverMain, ...common, ...serving], {
+            stdio: ["ignore", log, log],
+            env: environment,
+            detached: true,
+        });
+        await until(
+            "VS Code's server",
+            async () => (await fetch(`http://127.0.0.1:${this.port}/version`)).ok,
+            30_000,
+        );
+        this.context = await chromium.launchPersistentContext(path.join(this.root, "chromium"), {
+            executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+            headless: true,
+            viewport: { width: 1180, height: 640 },
+            deviceScaleFactor: 1.5,
+            args: [
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-background-networking",
+            ].concat(
+                "--disable-component-update",
+                "--disable-sync",
+                "--disable-dev-shm-usage",
+                "--disable-quic",
+            ),
+        });
+        this.page = this.context.pages()[0] ?? (await this.context.newPage());
+        this.page.setDefaultTimeout(15_000);
+        const payload = JSON.stringify([["openFile", `vscode-remote://127.0.0.1:${this.port}${first}`]]);
+        const query = `folder=${encodeURIComponent(this.folder)}&payload=${encodeURIComponent(payload)}`;
+        await this.page.goto(`http://127.0.0.1:${this.port}/?${query}`);
+        await this.page.waitForSelector(".editor-instance .view-lines .view-line", { timeout: 60_000 });
+        await this.press("Control+b"); // the side bar only takes room
+    }
+
+    async stop() {
+        await this.context?.close().catch(() => {});
+        if (this.server !== undefined) {
+            const ended = new Promise((resolve) => this.server.once("exit", resolve));
+            signal(-this.server.pid, "SIGTERM");
+            await Promise.race([ended, sleep(5000)]);
+            signal(-this.server.pid, "SIGKILL");
+        }
+        fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 300 });
+    }
+
+    write(name, text) {
+        const file = path.join(this.folder, name);
+        fs.writeFileSync(file, text);
+        return file;
+    }
+
+    /** Opens a new file with this text and waits until it stands in the editor. */
+    async open(name, text) {
+        const file = this.write(name, text);
+        await this.press("Control+p");
+        await this.page.waitForSelector(".quick-input-widget input");
+        await this.page.keyboard.type(file);
+        await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
+        await this.press("Enter");
+        await until(`${name} in the editor`, async () => (await this.page.title()).includes(name));
+        await this.page.waitForSelector(".editor-instance .view-lines .view-line");
+        await this.goTo(1, 1);
+    }
+
+    press(key) {
+        return this.page.keyboard.press(key);
+    }
+
+    type(text, delay = 15) {
+        return this.page.keyboard.type(text, { delay });
+    }
+
+    async goTo(line, column) {
+        await this.press("Control+g");
+        await this.page.waitForSelector(".quick-input-widget input");
+        await this.page.keyboard.type(`${line}:${column}`);
+        await this.press("Enter");
+        await this.cursorAt(line, column);
+    }
+
+    cursorAt(line, column) {
+        const place = new RegExp(`Ln ${line}, Col ${column}\\b`);
+        return until(`cursor at ${line}:${column}`, async () =>
+            place.test(await this.page.locator("#status\\.editor\\.selection").innerText()),
+        );
+    }
+
+    /** Types over the word at this place, as a user who renames by hand. */
+    async replace(line, column, old, text) {
+        await this.goTo(line, column);
+        for (let left = old.length; left > 0; left--) await this.press("Shift+ArrowRight");
+        await this.type(text);
+    }
+
+    async command(title) {
+        await this.press("F1");
+        await this.page.waitForSelector(".quick-input-widget input");
+        await this.page.keyboard.type(title);
+        await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
+        await this.press("Enter");
+    }
+
+    /** Saves and reads the file back: the one way to see the text exactly as it is. */
+    async saved(name) {
+        await this.press("Control+s");
+        await this.page.waitForSelector(".tab.active:not(.dirty)");
+        await sleep(50);
+        return fs.readFileSync(path.join(this.folder, name), "utf8");
+    }
+
+    /** What decorations draw: each struck text, and each text written into the lines. */
+    drawn() {
+        return this.page.evaluate(() => {
+            const plain = (text) => text.replaceAll("\u00a0", " ").replaceAll("\u00b7", " ");
+            const content = (element, which) => {
+                const value = getComputedStyle(element, which).content;
+                return value === "none" || value === "normal" ? "" : plain(value.slice(1, -1));
+            };
+            const struck = [];
+            const written = [];
+            for (const span of document.querySelectorAll(".editor-instance .view-line span span")) {
+                if (
+                    getComputedStyle(span).textDecorationLine.includes("line-through") &&
+                    span.textContent.trim() !== ""
+                ) {
+                    struck.push(plain(span.textContent));
+                }
+                written.push(content(span, "::before"), content(span, "::after"));
+            }
+            return { struck: struck.join("|"), written: written.filter((text) => text !== "") };
+        });
+    }
+
+    /** Waits until this text is struck through and that one written beside it. */
+    shows(struck, written) {
+        return until(`${struck} struck through and ${written} beside it`, async () => {
+            const drawn = await this.drawn();
+            return (
+                drawn.struck.includes(struck) &&
+                drawn.written.some((text) => text.trim() === written) &&
+                drawn
+            );
+        });
+    }
+
+    /** Waits until nothing is drawn. */
+    showsNothing() {
+        return until("nothing drawn", async () => {
+            const { struck, written } = await this.drawn();
+            return struck === "" && written.length === 0 && (await this.ghost()) === "";
+        });
+    }
+
+    async ghost() {
+        const texts = await this.page.locator(".ghost-text-decoration, .ghost-text").allInnerTexts();
+        return texts.join("").replaceAll("\u00a0", " ");
+    }
+
+    async status() {
+        const item = this.page.locator("#likewise\\.likewise\\.likewise\\.status");
+        return `${await item.innerText()} | ${await item.locator("a").getAttribute("aria-label")}`;
+    }
+
+    /** A picture for the README: what the user looks at, without the rest of the window. */
+    async picture(file, { height = 420, top = 0 } = {}) {
+        const box = await this.page.locator(".editor-instance .overflow-guard").first().boundingBox();
+        const clip = {
+            x: box.x,
+            y: box.y + top,
+            width: Math.min(box.width, 900),
+            height: Math.min(box.height - top, height),
+        };
+        await sleep(150);
+        await this.page.screenshot({ path: file, clip });
+    }
+
+    /** Process ids below VS Code's server whose command line has this in it. */
+    processes(text) {
+        const listed = spawnSync("ps", ["-eo", "pid=,pgid=,args="], { encoding: "utf8" }).stdout;
+        return listed
+            .split("\n")
+            .map((line) => line.trim().split(/\s+/))
+            .filter(
+                ([, , ...command]) =>
+                    command.join(" ").includes(text) && command.join(" ").includes(this.root),
+            )
+            .map(([pid]) => Number(pid));
+    }
+}
+
+/** Ends or stops a process or a group; one that is gone already is no problem. */
+export function signal(pid, name) {
+    try {
+        process.kill(pid, name);
+    } catch (error) {
+        if (error.code !== "ESRCH") throw error;
+    }
+}
+
+/**
+ * An interpreter that has the libraries of `python` but not Likewise itself, even if that is installed there in
+ * development mode: then only what is in the vsix can be what runs.
+ */
+function pythonWithDependenciesOnly(python, folder) {
+    const query =
+        "import json, site, sys; print(json.dumps([site.getsitepackages()[0], list(sys.version_info[:2])]))";
+    const [packages, [major, minor]] = JSON.parse(
+        spawnSync(python, ["-c", query], { encoding: "utf8" }).stdout,
+    );
+    const made = spawnSync(python, ["-m", "venv", "--without-pip", folder], { encoding: "utf8" });
+    if (made.status !== 0) throw new Error(made.stdout + made.stderr);
+    fs.writeFileSync(
+        path.join(folder, `lib/python${major}.${minor}/site-packages/libraries.pth`),
+        `${packages}\n`,
+    );
+    return path.join(folder, "bin/python");
+}
+
+function freePort() {
+    return new Promise((resolve, reject) => {
+        const probe = net.createServer().on("error", reject);
+        probe.listen(0, "127.0.0.1", () => {
+            const { port } = probe.address();
+            probe.close(() => resolve(port));
+        });
+    });
+}
