@@ -1,0 +1,115 @@
+"""Load the bundle, run uvicorn. On stdout goes one line, when we are ready: {"event": "ready", "address": ..., "pid": ...}."""
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import socket
+import sys
+import time
+
+import uvicorn
+
+from model.bundle import Bundle, BundleError
+from model.edits import END, START
+from model.predictor import Predictor
+from server.app import create_app
+from server.logs import set_up_logs
+from server.parent import is_running
+from server.settings import Settings, read_settings
+
+_log = logging.getLogger("server")
+
+_PARENT_CHECK_SECONDS = 2.0
+
+
+def main() -> int:
+    began = time.perf_counter()
+    try:
+        settings = read_settings(sys.argv[1:])
+    except ValueError as error:
+        print(f"server: {error}", file=sys.stderr)
+        return 2
+    set_up_logs(settings.log_level)
+    try:
+        listener = _listen(settings)
+    except OSError as error:
+        print(
+            f"server: cannot listen on {settings.host} port {settings.port}: {error.strerror}",
+            file=sys.stderr,
+        )
+        return 1
+    try:
+        predictor = Predictor(Bundle.load(settings.bundle), settings.device)
+    except (BundleError, RuntimeError, ValueError) as error:
+        print(f"server: {error}", file=sys.stderr)
+        return 1
+    predictor.open((START, END))  # the first run allocates; let no user wait for it
+    gc.collect()
+    gc.freeze()  # the model stays for good: later collections need not walk it
+    Server(_configuration(predictor, settings), settings, listener, began).run(sockets=[listener])
+    return 0
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Bound before the bundle is loaded: a port that is taken is said at once."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    if os.name != "nt":  # there it would let two services share a port
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((settings.host, settings.port))
+    return listener
+
+
+def _configuration(predictor: Predictor, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        create_app(predictor, settings),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws_max_size=settings.limit_body_bytes,
+        ws_per_message_deflate=False,  # on loopback it costs more than it saves
+        timeout_graceful_shutdown=2,
+    )
+
+
+class Server(uvicorn.Server):
+    """Says when and where it is ready, and goes when its parent has gone."""
+
+    def __init__(
+        self, config: uvicorn.Config, settings: Settings, listener: socket.socket, began: float
+    ) -> None:
+        super().__init__(config)
+        self._settings = settings
+        self._listener = listener
+        self._began = began
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        predictor = self.config.app.state.engine.predictor  # type: ignore[union-attr]
+        host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
+        address = f"http://{host}:{self._listener.getsockname()[1]}"
+        seconds = round(time.perf_counter() - self._began, 3)
+        _log.info(
+            "ready",
+            extra={
+                "address": address,
+                "provider": predictor.provider,
+                "bundle": predictor.bundle.sha256,
+                "seconds": seconds,
+            },
+        )
+        print(json.dumps({"event": "ready", "address": address, "pid": os.getpid()}), flush=True)
+        if self._settings.parent_pid:
+            self._watching = asyncio.create_task(self._watch_parent())
+
+    async def _watch_parent(self) -> None:
+        while is_running(self._settings.parent_pid):
+            await asyncio.sleep(_PARENT_CHECK_SECONDS)
+        _log.info("parent is gone")
+        self.should_exit = True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

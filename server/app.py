@@ -1,0 +1,245 @@
+"""create_app(predictor, settings): the routes, and which error has which status."""
+
+import asyncio
+import contextlib
+import functools
+import logging
+from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.exceptions import HTTPException
+
+from model.predictor import Predictor
+from server.metrics import MeasuredRequests
+from server.scheduler import Overloaded
+from server.schema import (
+    Feedback,
+    ModelResponse,
+    PredictRequest,
+    PredictResponse,
+    Problem,
+    Status,
+    TextRequest,
+    TokenRequest,
+)
+from server.security import Guard
+from server.settings import Settings
+from server.stream import Connection, Engine, sentence
+from server.suggest import Refused, answer_request, limit_edits
+
+_log = logging.getLogger(__name__)
+
+_SWEEP_SECONDS = 30.0
+# Our own page: the usual ones load their scripts from elsewhere, and this machine may be offline for a reason.
+_DOCS = Path(__file__).with_name("docs.html")
+_DOCS_POLICY = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+
+STATUS = {
+    "text-too-long": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "state-too-long": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "other-bundle": HTTPStatus.CONFLICT,
+    "overloaded": HTTPStatus.SERVICE_UNAVAILABLE,
+    "too-many-connections": HTTPStatus.TOO_MANY_REQUESTS,
+}
+_OTHERWISE = HTTPStatus.UNPROCESSABLE_ENTITY  # what is wrong in the request itself
+
+_SENTENCES = {
+    HTTPStatus.NOT_FOUND: ("not-found", "There is nothing at this address; see /docs."),
+    HTTPStatus.METHOD_NOT_ALLOWED: ("method-not-allowed", "This address has other methods; see /docs."),
+}
+
+
+def problem(
+    code: str, message: str, status: int | None = None, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    body = Problem(code=code, message=message).model_dump()
+    return JSONResponse(body, status or STATUS.get(code, _OTHERWISE), headers=headers)
+
+
+def _documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
+    return {int(status): {"model": Problem, "description": status.phrase} for status in statuses}
+
+
+_GUARDED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+_IN_BODY = (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def create_app(predictor: Predictor, settings: Settings) -> FastAPI:
+    engine = Engine(predictor, settings)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        sweeping = asyncio.create_task(_sweep(engine))
+        try:
+            yield
+        finally:
+            sweeping.cancel()
+            engine.scheduler.close()
+
+    app = FastAPI(
+        title="Likewise",
+        summary="You changed it there; likewise here.",
+        version="1",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        responses=_documented(*_GUARDED),
+    )
+    app.state.engine = engine
+    engine.metrics.model.info({"sha256": predictor.bundle.sha256, "provider": predictor.provider})
+    _add_errors(app)
+    _add_status_routes(app, engine)
+    _add_predict(app, engine)
+    _add_stream(app, engine)
+    app.add_middleware(MeasuredRequests, metrics=engine.metrics)
+    app.add_middleware(Guard, settings=settings)
+    return app
+
+
+async def _sweep(engine: Engine) -> None:
+    while True:
+        await asyncio.sleep(_SWEEP_SECONDS)
+        engine.sessions.trim()
+
+
+def _add_errors(app: FastAPI) -> None:
+    @app.exception_handler(Refused)
+    async def refused(_: Request, error: Refused) -> Response:
+        return problem(error.code, error.message)
+
+    @app.exception_handler(Overloaded)
+    async def overloaded(_: Request, error: Overloaded) -> Response:
+        return problem("overloaded", f"{error}: try again in a second.", headers={"Retry-After": "1"})
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        return problem("invalid-request", sentence(error.errors()))
+
+    @app.exception_handler(HTTPException)
+    async def other(_: Request, error: HTTPException) -> Response:
+        code, message = _SENTENCES.get(
+            HTTPStatus(error.status_code), ("invalid-request", "Not a request we know.")
+        )
+        return problem(code, message, error.status_code, error.headers)
+
+    @app.exception_handler(Exception)
+    async def internal(_: Request, error: Exception) -> Response:
+        _log.error("request failed", exc_info=error)
+        return problem("internal", "The service failed.", HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def _add_status_routes(app: FastAPI, engine: Engine) -> None:
+    predictor, bundle, metrics = engine.predictor, engine.predictor.bundle, engine.metrics
+
+    @app.get("/healthz", tags=["status"], summary="The process is alive")
+    async def healthz() -> Status:
+        return Status()
+
+    @app.get(
+        "/readyz",
+        tags=["status"],
+        summary="It will answer in time",
+        responses=_documented(HTTPStatus.SERVICE_UNAVAILABLE),
+    )
+    async def readyz() -> Status:
+        if engine.scheduler.is_full:
+            raise Overloaded("Too much is waiting")
+        return Status()
+
+    @app.get("/model", tags=["status"], summary="The bundle in use, with its tokenizer")
+    async def model() -> ModelResponse:
+        return ModelResponse(
+            name=bundle.name,
+            sha256=bundle.sha256,
+            vocabulary_size=len(bundle.tokenizer),
+            limit_tokens=engine.settings.limit_tokens,
+            limit_edits=limit_edits(predictor),
+            calibration=bundle.calibration.to_json(),
+            provider=predictor.provider,
+            tokenizer=bundle.tokenizer.json,
+        )
+
+    @app.get("/metrics", tags=["status"], summary="For Prometheus", response_class=PlainTextResponse)
+    async def read_metrics() -> Response:
+        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
+
+    @app.post(
+        "/feedback", tags=["predict"], summary="What became of suggestions", responses=_documented(*_IN_BODY)
+    )
+    async def feedback(report: Feedback) -> Status:
+        metrics.feedback.labels(report.event).inc(report.count)
+        return Status()
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return HTMLResponse(
+            _DOCS.read_text(encoding="utf-8"), headers={"Content-Security-Policy": _DOCS_POLICY}
+        )
+
+
+def _add_predict(app: FastAPI, engine: Engine) -> None:
+    @app.post(
+        "/predict",
+        tags=["predict"],
+        summary="The next edit, from a text or tokens and what was done to them",
+        responses=_documented(*_IN_BODY, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE),
+    )
+    async def predict(request: PredictRequest) -> PredictResponse:
+        return await _answer(engine, request)
+
+
+async def _answer(engine: Engine, request: TextRequest | TokenRequest) -> PredictResponse:
+    """All of it counts as an encoding: nobody's typing waits for it."""
+    work = functools.partial(answer_request, engine.predictor, request, engine.settings)
+    done = await engine.scheduler.encode(work)
+    response, timings = done.value, done.value.timings
+    timings.waiting = 1000 * done.waiting_seconds
+    metrics = engine.metrics
+    metrics.encode.observe(timings.encode / 1000)
+    metrics.step.observe(timings.step / 1000)
+    metrics.predict.observe(timings.predict / 1000)
+    metrics.count_answer(len(response.suggestions), response.silence)
+    _log.debug("predicted", extra={"silence": response.silence, "timings": timings.model_dump()})
+    return response
+
+
+def _add_stream(app: FastAPI, engine: Engine) -> None:
+    connections = 0
+
+    @app.websocket("/stream")
+    async def stream(socket: WebSocket) -> None:
+        nonlocal connections
+        if connections >= engine.settings.limit_connections:
+            await socket.send_denial_response(problem("too-many-connections", "Too many streams are open."))
+            return
+        connections += 1
+        engine.metrics.connections.inc()
+        try:
+            await socket.accept()
+            await _converse(engine, socket)
+        finally:
+            connections -= 1
+            engine.metrics.connections.dec()
+
+
+async def _converse(engine: Engine, socket: WebSocket) -> None:
+    async def send(text: str) -> None:
+        # Once the client is gone there is nobody to tell.
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            await socket.send_text(text)
+
+    connection = Connection(engine, send)
+    try:
+        while True:
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            await connection.receive(message.get("text") or "")
+    finally:
+        await connection.close()

@@ -1,0 +1,123 @@
+"""Who may call: the Host, the Origin, the token and the size of the body are checked before anything is read.
+
+A web page can make a browser send requests to loopback addresses. It cannot choose the Host header of a rebound name, nor
+leave out its Origin: so a foreign Host or Origin is refused, on HTTP and on the WebSocket alike.
+"""
+
+import hmac
+from http import HTTPStatus
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.schema import Problem
+from server.settings import Settings, is_loopback
+
+# They tell nothing but that we are here, and a browser that opens the page cannot send a token.
+_OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
+
+
+class BodyTooLarge(Exception):
+    pass
+
+
+class Guard:
+    """Refuses what may not come in."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self.settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await _refuse(scope, receive, send, *refusal)
+        elif scope["type"] == "http":
+            await self._limited(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> tuple[HTTPStatus, str, str] | None:
+        headers = Headers(scope=scope)
+        if not self._is_allowed_host(headers.get("host", "")):
+            return HTTPStatus.FORBIDDEN, "host-not-allowed", "This service does not answer to that host name."
+        origin = headers.get("origin")
+        if origin is not None and not self._is_allowed_origin(origin, headers.get("host", "")):
+            return HTTPStatus.FORBIDDEN, "origin-not-allowed", "Web pages may not use this service."
+        if self.settings.token and scope["path"] not in _OPEN_PATHS and not self._has_token(headers):
+            return HTTPStatus.UNAUTHORIZED, "token-required", "Send the token as 'Authorization: Bearer ...'."
+        if int(length if (length := headers.get("content-length", "0")).isdecimal() else 0) > self._limit:
+            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", _too_large(self._limit)
+        return None
+
+    @property
+    def _limit(self) -> int:
+        return self.settings.limit_body_bytes
+
+    def _is_allowed_host(self, header: str) -> bool:
+        name = _without_port(header)
+        if is_loopback(name) or name in self.settings.allowed_hosts:
+            return True
+        # Bound to every address we cannot know our names; there the token guards us.
+        return not self.settings.is_loopback and (
+            name == self.settings.host or not self.settings.allowed_hosts
+        )
+
+    def _is_allowed_origin(self, origin: str, host: str) -> bool:
+        return origin in (f"http://{host}", f"https://{host}") or origin in self.settings.allowed_origins
+
+    def _has_token(self, headers: Headers) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        matches = hmac.compare_digest(given.strip().encode(), self.settings.token.encode())
+        return scheme.lower() == "bearer" and matches
+
+    async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A body without Content-Length is counted as it comes."""
+        received, started = 0, False
+
+        async def counted() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._limit:
+                raise BodyTooLarge
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, counted, watched)
+        except BodyTooLarge:
+            if started:
+                raise
+            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            await _refuse(scope, receive, send, status, "body-too-large", _too_large(self._limit))
+
+
+def _too_large(limit: int) -> str:
+    return f"The body is larger than {limit} bytes."
+
+
+def _without_port(header: str) -> str:
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.partition(":")[0].lower()
+
+
+async def _refuse(
+    scope: Scope, receive: Receive, send: Send, status: HTTPStatus, code: str, message: str
+) -> None:
+    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": 1008, "reason": code})
+        return
+    response = JSONResponse(Problem(code=code, message=message).model_dump(), status)
+    if status == HTTPStatus.UNAUTHORIZED:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    await response(scope, receive, send)

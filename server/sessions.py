@@ -1,0 +1,123 @@
+"""The streamed documents: bounded in number, age and bytes. A client can rebuild what is dropped, so dropping is cheap."""
+
+import itertools
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+
+from model.edits import Edit
+from model.predictor import History
+from server.metrics import Metrics
+from server.schema import Predict
+from server.settings import Settings
+
+# While a state waits to be encoded there is no cache to count yet; a list of token ids takes about this much.
+_BYTES_OF_TOKEN = 8
+
+_numbers = itertools.count(1)
+
+
+class Session:
+    """One streamed document: the newest edits that its client sent, and the history that follows them.
+
+    The history belongs to whichever worker thread serves the session, one at a time; all else to the event loop.
+    """
+
+    def __init__(self, document: str, version: int, state: Sequence[int]) -> None:
+        self.number = next(_numbers)  # names it in the log, where the document's own name does not belong
+        self.document = document
+        self.opened_version = self.version = version
+        self.state = state
+        self.edits: list[Edit] = []
+        self.history: History | None = None
+        self.waiting: Predict | None = None  # the newest question that nobody works on yet
+        self.is_alive = True
+        self.is_served = False  # by a task that goes on until nothing is to be done
+        self.touched = time.monotonic()
+        self._synced = (
+            0  # how many of the edits the history has, or will have when the step that runs is done
+        )
+        self._has_dropped = False  # the history has edits that the client took back
+
+    @property
+    def has_work(self) -> bool:
+        return self.history is None or self.waiting is not None or self.is_behind
+
+    @property
+    def is_behind(self) -> bool:
+        return self._synced < len(self.edits) or self._has_dropped
+
+    @property
+    def nbytes(self) -> int:
+        return self.history.nbytes if self.history is not None else _BYTES_OF_TOKEN * len(self.state)
+
+    def change(self, version: int, keep: int, append: Sequence[Edit]) -> None:
+        if keep < self._synced:
+            self._synced, self._has_dropped = keep, True
+        del self.edits[keep:]
+        self.edits.extend(append)
+        self.version = version
+
+    def take_changes(self) -> tuple[int, list[Edit]]:
+        """What the history must keep and append to be level with the client."""
+        keep, append = self._synced, self.edits[self._synced :]
+        self._synced, self._has_dropped = len(self.edits), False
+        return keep, append
+
+
+class Sessions:
+    """All sessions of all connections, least recently used first."""
+
+    def __init__(
+        self, settings: Settings, metrics: Metrics, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._clock = clock
+        self._sessions: OrderedDict[int, Session] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(self._sessions.values())
+
+    @property
+    def nbytes(self) -> int:
+        return sum(session.nbytes for session in self)
+
+    def add(self, session: Session) -> None:
+        self._sessions[session.number] = session
+        self.touch(session)
+        self.trim()
+
+    def touch(self, session: Session) -> None:
+        session.touched = self._clock()
+        self._sessions.move_to_end(session.number)
+
+    def end(self, session: Session) -> None:
+        session.is_alive = False
+        self._sessions.pop(session.number, None)
+        self._measure()
+
+    def trim(self) -> None:
+        """End what is too old, then the least recently used while there are too many; never the newest one."""
+        oldest = self._clock() - self._settings.limit_idle_seconds
+        for session in [session for session in self if session.touched < oldest]:
+            self._evict(session, "idle")
+        while len(self) > self._settings.limit_sessions:
+            self._evict(next(iter(self)), "number")
+        nbytes = self.nbytes
+        while len(self) > 1 and nbytes > self._settings.limit_session_bytes:
+            session = next(iter(self))
+            nbytes -= session.nbytes
+            self._evict(session, "bytes")
+        self._measure()
+
+    def _evict(self, session: Session, reason: str) -> None:
+        self._metrics.evictions.labels(reason).inc()
+        self.end(session)
+
+    def _measure(self) -> None:
+        self._metrics.sessions.set(len(self))
+        self._metrics.session_bytes.set(self.nbytes)

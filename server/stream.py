@@ -1,0 +1,288 @@
+"""One connection of the stream: messages in, messages out, any number of documents. See `server.schema` for the rules."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from model.edits import Edit
+from model.predictor import History, Predictor
+from server.metrics import Metrics
+from server.scheduler import Overloaded, Scheduler
+from server.schema import (
+    SUPERSEDED,
+    Close,
+    Edits,
+    Open,
+    Opened,
+    Predict,
+    Prediction,
+    Reopen,
+    StreamError,
+    Timings,
+    client_message,
+)
+from server.sessions import Session, Sessions
+from server.settings import Settings
+from server.suggest import (
+    Answer,
+    Refused,
+    answer_stream,
+    check_bundle,
+    check_state,
+    checked_edits,
+)
+
+_log = logging.getLogger(__name__)
+
+
+class Engine:
+    """What all connections share."""
+
+    def __init__(self, predictor: Predictor, settings: Settings) -> None:
+        self.predictor = predictor
+        self.settings = settings
+        self.metrics = Metrics()
+        self.sessions = Sessions(settings, self.metrics)
+        self.scheduler = Scheduler(
+            step_threads=settings.step_threads, limit_waiting=settings.limit_waiting, metrics=self.metrics
+        )
+
+
+class Connection:
+    """The documents of one client."""
+
+    def __init__(self, engine: Engine, send: Callable[[str], Awaitable[None]]) -> None:
+        self._engine = engine
+        self._send_text = send
+        self._sending = asyncio.Lock()
+        self._documents: dict[str, Session] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def receive(self, text: str) -> None:
+        """Take one message. What it asks for goes on in the background; order is kept within a document."""
+        try:
+            message = client_message.validate_json(text)
+        except ValidationError as error:
+            await self._send(
+                StreamError(code="invalid-message", message=sentence(error.errors(include_input=False)))
+            )
+            return
+        try:
+            await self._take(message)
+        except Refused as refused:
+            await self._fail(message.document, refused.code, refused.message, request_of(message))
+
+    async def close(self) -> None:
+        """Forget all documents; what still waits is not done."""
+        for session in self._documents.values():
+            self._engine.sessions.end(session)
+        self._documents.clear()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _take(self, message: Open | Edits | Predict | Close) -> None:
+        if isinstance(message, Open):
+            await self._open(message)
+        elif isinstance(message, Close):
+            await self._end(message.document)
+        elif (session := self._known(message.document)) is None:
+            await self._reopen(message, "unknown-document")
+        elif isinstance(message, Edits):
+            await self._edit(session, message)
+        else:
+            await self._ask(session, message)
+
+    async def _open(self, message: Open) -> None:
+        engine = self._engine
+        check_bundle(message.bundle, engine.predictor)
+        check_state(message.state, engine.predictor, engine.settings)
+        await self._end(message.document)
+        self._forget_dead()
+        if len(self._documents) >= engine.settings.limit_documents:
+            limit = engine.settings.limit_documents
+            raise Refused("too-many-documents", f"A connection has at most {limit} documents: close some.")
+        session = Session(message.document, message.version, message.state)
+        self._documents[message.document] = session
+        engine.sessions.add(session)
+        self._serve(session)
+
+    async def _edit(self, session: Session, message: Edits) -> None:
+        if message.version < session.version or message.keep > len(session.edits):
+            await self._reopen(message, "version-gap")
+            return
+        edits = checked_edits(message.append, self._engine.predictor, message.keep)
+        session.change(message.version, message.keep, edits)
+        self._serve(session)
+
+    async def _ask(self, session: Session, message: Predict) -> None:
+        if message.version != session.version:
+            await self._reopen(message, "version-gap")
+            return
+        overtaken, session.waiting = session.waiting, message
+        self._serve(session)
+        if overtaken is not None:
+            await self._send_silence(overtaken, SUPERSEDED)
+
+    def _known(self, document: str) -> Session | None:
+        session = self._documents.get(document)
+        if session is None or not session.is_alive:
+            return None
+        self._engine.sessions.touch(session)
+        return session
+
+    def _forget_dead(self) -> None:
+        self._documents = {name: session for name, session in self._documents.items() if session.is_alive}
+
+    def _serve(self, session: Session) -> None:
+        if not session.is_served:
+            session.is_served = True
+            task = asyncio.create_task(self._serve_to_the_end(session))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _serve_to_the_end(self, session: Session) -> None:
+        """Do what the session's client asked for, in order, until nothing is left to do."""
+        question: Predict | None = None
+        try:
+            while session.is_alive and session.has_work:
+                if session.history is None:
+                    await self._encode(session)
+                else:
+                    question, session.waiting = session.waiting, None
+                    await self._step(session, session.history, question)
+        except Refused as refused:
+            await self._fail_session(session, question, refused.code, refused.message)
+        except Overloaded as error:
+            await self._fail_session(session, question, "overloaded", f"{error}.")
+        except Exception:  # whatever it was, it is this session's trouble and no other's
+            _log.exception("session failed", extra={"session": session.number})
+            await self._fail_session(session, question, "internal", "The service failed.")
+        finally:
+            session.is_served = False
+        if session.waiting is not None:  # it was evicted
+            await self._reopen(session.waiting, "expired")
+
+    async def _encode(self, session: Session) -> None:
+        engine = self._engine
+
+        def encode() -> History | None:
+            if not session.is_alive:  # closed while it waited
+                return None
+            with engine.metrics.encode.time():
+                return engine.predictor.open(session.state)
+
+        done = await engine.scheduler.encode(encode)
+        if done.value is not None and session.is_alive:
+            session.history = done.value
+            engine.sessions.trim()
+            await self._send(Opened(document=session.document, version=session.opened_version))
+
+    async def _step(self, session: Session, history: History, question: Predict | None) -> None:
+        engine = self._engine
+        keep, append = session.take_changes()
+        timings = Timings()
+
+        def step() -> Answer | None:
+            began = time.perf_counter()
+            _sync(history, keep, append)
+            stepped = time.perf_counter()
+            answer = answer_stream(engine.predictor, history, question) if question is not None else None
+            timings.step = 1000 * (stepped - began)
+            timings.predict = 1000 * (time.perf_counter() - stepped)
+            return answer
+
+        done = await engine.scheduler.step(step)
+        engine.metrics.step.observe(timings.step / 1000)
+        if question is not None and done.value is not None:
+            timings.waiting = 1000 * done.waiting_seconds
+            await self._send_prediction(question, done.value, timings)
+
+    async def _send_prediction(self, question: Predict, answer: Answer, timings: Timings) -> None:
+        metrics = self._engine.metrics
+        metrics.predict.observe(timings.predict / 1000)
+        metrics.count_answer(len(answer.suggestions), answer.silence)
+        _log.debug(
+            "prediction",
+            extra={
+                "suggestions": len(answer.suggestions),
+                "silence": answer.silence,
+                "timings": timings.model_dump(),
+            },
+        )
+        await self._send(
+            Prediction(
+                document=question.document,
+                version=question.version,
+                suggestions=answer.suggestions,
+                silence=answer.silence,
+                timings=timings,
+                request=question.request,
+            )
+        )
+
+    async def _send_silence(self, question: Predict, reason: str) -> None:
+        await self._send_prediction(question, Answer([], reason), Timings())
+
+    async def _end(self, document: str) -> None:
+        """By the client's own wish: what it still asked for is answered, so that nobody waits for ever."""
+        session = self._documents.pop(document, None)
+        if session is None:
+            return
+        self._engine.sessions.end(session)
+        question, session.waiting = session.waiting, None
+        if question is not None:
+            await self._send_silence(question, SUPERSEDED)
+
+    async def _reopen(self, message: Edits | Predict, reason: str) -> None:
+        session = self._documents.get(message.document)
+        if session is not None:
+            self._engine.sessions.end(session)
+            question, session.waiting = session.waiting, None
+            if question is not None and question is not message:
+                await self._send_silence(question, SUPERSEDED)
+            del self._documents[message.document]
+        await self._send(
+            Reopen(
+                document=message.document, version=message.version, reason=reason, request=request_of(message)
+            )
+        )
+
+    async def _fail(self, document: str, code: str, message: str, request: int | None) -> None:
+        """The document's session has ended, and the client is told why."""
+        await self._end(document)
+        await self._send(StreamError(code=code, message=message, document=document, request=request))
+
+    async def _fail_session(
+        self, session: Session, question: Predict | None, code: str, message: str
+    ) -> None:
+        if self._documents.get(session.document) is session:
+            await self._fail(session.document, code, message, request_of(question))
+        elif question is not None:  # the client has closed it, or opened it anew
+            await self._send_silence(question, SUPERSEDED)
+
+    async def _send(self, message: BaseModel) -> None:
+        async with self._sending:
+            await self._send_text(message.model_dump_json())
+
+
+def _sync(history: History, keep: int, append: Sequence[Edit]) -> None:
+    try:
+        history.keep(keep)
+        history.append(append)
+    except ValueError as error:
+        raise Refused("invalid-edit", f"{error}.") from None
+
+
+def request_of(message: object) -> int | None:
+    return getattr(message, "request", None)
+
+
+def sentence(errors: Sequence[Any]) -> str:
+    """Where the first thing wrong is, and what; never the value itself."""
+    place = ".".join(map(str, errors[0]["loc"]))
+    return f"{place}: {errors[0]['msg']}." if place else f"{errors[0]['msg']}."

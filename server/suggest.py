@@ -1,0 +1,346 @@
+"""A request -> edits of the model -> predictions -> suggestions. Sync, and without a word of HTTP."""
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from model.bursts import Burst, TokenText, half_typed, render
+from model.changes import Change
+from model.decode import Decoded, Wish, decode
+from model.decode import Prediction as Predicted
+from model.edits import DELETE, END, START, Edit, Slots, State
+from model.predictor import History, Predictor
+from model.tokenizer import Tokenizer, lex
+from server.schema import (
+    DELETE_WORD,
+    NO_OP,
+    ModelName,
+    Predict,
+    PredictResponse,
+    Suggestion,
+    TextRequest,
+    Timings,
+    TokenEdit,
+    TokenRequest,
+)
+from server.settings import Settings
+
+# A larger region is not diffed: the time grows with its square, and its edits would fill the model's memory alone.
+_LIMIT_REGION_TOKENS = 2_000
+# Decoding appends what it predicts to the history, so past edits leave it some room.
+_ROOM_EDITS = 16
+TOO_LONG = "too-long"
+
+
+class Refused(Exception):
+    """A request that is wrong in itself: a stable code, and a sentence without the user's text."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Question(NamedTuple):
+    """A request in the model's terms."""
+
+    state: State
+    edits: list[Edit]
+    sources: list[tuple[int, ...]]  # for each edit: the request's edits that it came from
+    cursor: int | None = None  # slot to the left of the cursor
+    prefix: str = ""
+    prefix_start: int | None = None  # offset, when the request's text holds the prefix
+    silence: str | None = None  # known before the model is asked
+
+
+class Answer(NamedTuple):
+    suggestions: list[Suggestion]
+    silence: str | None
+
+
+def answer_request(
+    predictor: Predictor, request: TextRequest | TokenRequest, settings: Settings
+) -> PredictResponse:
+    """The stateless call: everything anew."""
+    bundle = predictor.bundle
+    began = time.perf_counter()
+    if isinstance(request, TextRequest):
+        question = question_from_text(request, predictor, settings)
+    else:
+        question = question_from_tokens(request, predictor, settings)
+    history = predictor.open(question.state)
+    encoded = time.perf_counter()
+    try:
+        history.append(question.edits)
+    except ValueError as error:
+        raise Refused("invalid-edit", str(error)) from None
+    stepped = time.perf_counter()
+    answer = _answer_question(predictor, history, question, request)
+    timings = Timings(
+        encode=1000 * (encoded - began),
+        step=1000 * (stepped - encoded),
+        predict=1000 * (time.perf_counter() - stepped),
+    )
+    name = ModelName(name=bundle.name, sha256=bundle.sha256)
+    return PredictResponse(
+        suggestions=answer.suggestions, silence=answer.silence, model=name, timings=timings
+    )
+
+
+def answer_stream(predictor: Predictor, history: History, message: Predict) -> Answer:
+    """The streamed call: the history is there already."""
+    if message.cursor is not None and message.cursor >= len(history.slots.contents):
+        raise Refused("invalid-cursor", f"The cursor {message.cursor} is not a position in this session.")
+    decoded = _decode(predictor, history, message, message.cursor, message.prefix)
+    tokenizer = predictor.bundle.tokenizer
+    made = [_suggestion(history.slots, prediction, tokenizer) for prediction in decoded.predictions]
+    return _answer([suggestion for suggestion in made if suggestion], decoded.silence)
+
+
+def limit_edits(predictor: Predictor) -> int:
+    """How many past edits fit in a history."""
+    return max(1, predictor.bundle.config.limit_edits - _ROOM_EDITS)
+
+
+def question_from_tokens(request: TokenRequest, predictor: Predictor, settings: Settings) -> Question:
+    check_bundle(request.bundle, predictor)
+    check_state(request.state, predictor, settings)
+    edits = checked_edits(request.edits, predictor)
+    if request.cursor is not None and request.cursor >= len(request.state) + len(edits):
+        raise Refused("invalid-cursor", f"The cursor {request.cursor} is not a position in this request.")
+    sources: list[tuple[int, ...]] = [(index,) for index in range(len(edits))]
+    return Question(tuple(request.state), edits, sources, request.cursor, request.prefix)
+
+
+def question_from_text(request: TextRequest, predictor: Predictor, settings: Settings) -> Question:
+    if len(request.text) > settings.limit_text:
+        raise Refused("text-too-long", f"The text has more than {settings.limit_text} code points.")
+    if len(request.edits) > settings.limit_edits:
+        raise Refused("too-many-edits", f"More than {settings.limit_edits} edits: send the newest.")
+    writer = _Writer(TokenText(predictor.bundle.tokenizer, request.text))
+    for index, edit in enumerate(request.edits):
+        try:
+            writer.write(index, Change(edit.start, edit.end, edit.text))
+        except ValueError as error:
+            raise Refused("invalid-edit", f"Edit {index}: {error}.") from None
+        if len(writer.text) > settings.limit_text:
+            raise Refused("text-too-long", f"The text grows to more than {settings.limit_text} code points.")
+    if request.cursor is not None and request.cursor > len(writer.text):
+        raise Refused(
+            "invalid-cursor", f"The cursor {request.cursor} is beyond the text's {len(writer.text)}."
+        )
+    return writer.question(request.cursor, limit_edits(predictor))
+
+
+def check_bundle(named: str, predictor: Predictor) -> None:
+    if named != predictor.bundle.sha256:
+        raise Refused(
+            "other-bundle", "The tokens are of another bundle: ask /model for this one's tokenizer."
+        )
+
+
+def check_state(state: Sequence[int], predictor: Predictor, settings: Settings) -> None:
+    size = len(predictor.bundle.tokenizer)
+    if len(state) > settings.limit_tokens:
+        raise Refused("state-too-long", f"The state has more than {settings.limit_tokens} tokens.")
+    if len(state) < 2 or state[0] != START or state[-1] != END:
+        raise Refused("invalid-state", f"A state begins with the start token {START} and ends with {END}.")
+    inner = state[1:-1]
+    if inner and not (min(inner) > DELETE and max(inner) < size):
+        raise Refused("invalid-state", f"Between its ends a state has tokens from 4 to {size - 1}.")
+
+
+def checked_edits(edits: Sequence[TokenEdit], predictor: Predictor, kept: int = 0) -> list[Edit]:
+    limit, size = limit_edits(predictor), len(predictor.bundle.tokenizer)
+    if kept + len(edits) > limit:
+        raise Refused("too-many-edits", f"More than {limit} edits: fold the oldest into the state.")
+    result = [Edit(e.position, DELETE if e.content == DELETE_WORD else e.content) for e in edits]
+    for index, edit in enumerate(result):
+        if edit.content >= size:
+            raise Refused("invalid-edit", f"Edit {index}: this vocabulary has no token {edit.content}.")
+    return result
+
+
+class _Writer:
+    """Writes a request's changes into its text, and tells what they are as token edits, burst by burst."""
+
+    def __init__(self, text: TokenText) -> None:
+        self.text = text
+        self._slots = Slots(text.state())
+        self._sources: list[tuple[int, ...]] = []
+        self._burst: Burst | None = None
+        self._indices: list[int] = []  # of the changes in the open burst
+        self._start = self._end = 0  # its region in the text
+        self._is_rewritten = False  # by the newest burst, beyond what a diff can tell
+
+    def write(self, index: int, change: Change) -> None:
+        if self._burst is not None and not (change.start <= self._end and change.end >= self._start):
+            self._freeze(None)
+        replaced = self.text.replace(change)
+        if self._burst is None:
+            self._burst = Burst(self.text, replaced)
+            self._start, self._end = change.start, change.end
+        else:
+            self._burst.extend(replaced)
+        grown = len(change.text) - (change.end - change.start)
+        self._start, self._end = min(self._start, change.start), max(self._end, change.end) + grown
+        self._indices.append(index)
+
+    def question(self, cursor: int | None, limit: int) -> Question:
+        prefix = self._prefix(cursor)
+        begin = None if cursor is None else cursor - len(prefix)
+        partial = Change(begin, begin + len(prefix), "") if prefix and begin is not None else None
+        self._freeze(partial)
+        slots = folded(self._slots, limit)
+        return Question(
+            state=tuple(slots.contents[: slots.state_length]),
+            edits=list(slots.edits),
+            sources=self._sources[len(self._sources) - len(slots.edits) :],
+            cursor=None if begin is None else slot_before(slots, begin, self.text.tokenizer),
+            prefix=prefix,
+            prefix_start=begin if prefix else None,
+            silence=TOO_LONG if self._is_rewritten else None,
+        )
+
+    def _prefix(self, cursor: int | None) -> str:
+        """A name at the cursor is half-typed when some of it was just typed."""
+        if cursor is None or self._burst is None:
+            return ""
+        name = half_typed(self.text, cursor)
+        is_typed = max(self._start, cursor - len(name)) < min(self._end, cursor)
+        return name if is_typed and not self._is_large(self._burst) else ""
+
+    def _freeze(self, partial: Change | None) -> None:
+        burst, self._burst = self._burst, None
+        if burst is None:
+            return
+        self._is_rewritten = self._is_large(burst)
+        if self._is_rewritten:
+            self._slots, self._sources = Slots(self.text.state()), []
+        else:
+            edits = burst.edits(partial)
+            for edit in edits:
+                self._slots.apply_explicit(edit)
+            self._sources += [tuple(self._indices)] * len(edits)
+        self._indices = []
+
+    def _is_large(self, burst: Burst) -> bool:
+        after = self.text.tokens[burst.first : burst.first + burst.count]
+        return max(sum(map(len, burst.before)), sum(map(len, after))) > _LIMIT_REGION_TOKENS
+
+
+def slot_before(slots: Slots, offset: int, tokenizer: Tokenizer) -> int:
+    """The slot of the last token that begins before an offset in the text of the current state."""
+    tokens = slots.tokens()
+    ends = tokenizer.lengths[tokens].cumsum()
+    # The token after the last one that ends before the offset holds it; at a token's end that is the token itself.
+    return slots.order[min(int(ends.searchsorted(offset)), len(tokens) - 2)]
+
+
+def folded(slots: Slots, limit: int) -> Slots:
+    """Past the limit the oldest edits become part of the state."""
+    count = len(slots.edits) - limit
+    if count <= 0:
+        return slots
+    left = [
+        Edit(position, edit.content)
+        for position, edit in zip(slots.explicit_positions(), slots.edits, strict=True)
+    ]
+    base = Slots(slots.contents[: slots.state_length])
+    for edit in left[:count]:
+        base.apply_explicit(edit)
+    result = Slots(base.tokens())
+    for edit in left[count:]:
+        result.apply_explicit(edit)
+    return result
+
+
+def _answer_question(
+    predictor: Predictor,
+    history: History,
+    question: Question,
+    request: TextRequest | TokenRequest,
+) -> Answer:
+    if question.silence is not None:
+        return Answer([], question.silence)
+    decoded = _decode(predictor, history, request, question.cursor, question.prefix)
+    made = [_suggestion(history.slots, each, predictor.bundle.tokenizer) for each in decoded.predictions]
+    placed = [_placed(each, question) for each in made if each is not None]
+    return _answer([_told(each, question) for each in placed if each is not None], decoded.silence)
+
+
+def _decode(
+    predictor: Predictor,
+    history: History,
+    request: TextRequest | TokenRequest | Predict,
+    cursor: int | None,
+    prefix: str,
+) -> Decoded:
+    bundle = predictor.bundle
+    threshold = bundle.calibration.threshold if request.threshold is None else request.threshold
+    wish = Wish(until=request.until, limit=request.limit, threshold=threshold, cursor=cursor, prefix=prefix)
+    return decode(history, wish, bundle.tokenizer, bundle.calibration)
+
+
+def _answer(suggestions: list[Suggestion], silence: str | None) -> Answer:
+    if suggestions:
+        return Answer(suggestions, None)
+    return Answer([], silence or NO_OP)
+
+
+def _suggestion(slots: Slots, prediction: Predicted, tokenizer: Tokenizer) -> Suggestion | None:
+    """None when the predicted tokens spell no text: half of a character cannot be shown."""
+    try:
+        change = render(slots, prediction.edits, tokenizer)
+        change.text.encode()
+    except UnicodeError:
+        return None
+    inserted = [edit.content for edit in prediction.edits if edit.content != DELETE]
+    return Suggestion(
+        start=change.start,
+        end=change.end,
+        text=change.text,
+        confidence=min(1.0, max(0.0, prediction.confidence)),
+        log_probability=min(0.0, prediction.log_probability),
+        edits=[wire_edit(edit) for edit in prediction.edits],
+        tokens=_lexical_tokens(inserted, tokenizer),
+        because=list(prediction.because),
+        continues_prefix=prediction.continues_prefix,
+    )
+
+
+def wire_edit(edit: Edit) -> TokenEdit:
+    return TokenEdit(position=edit.position, content=DELETE_WORD if edit.content == DELETE else edit.content)
+
+
+def _lexical_tokens(tokens: Sequence[int], tokenizer: Tokenizer) -> list[str]:
+    text = b"".join(tokenizer.bytes_of[token] for token in tokens).decode("utf-8", "replace")
+    return lex(text)
+
+
+def _placed(suggestion: Suggestion, question: Question) -> Suggestion | None:
+    """From the text without the prefix to the text that has it; None when it would change the half-typed name."""
+    begin = question.prefix_start
+    if begin is None:
+        return suggestion
+    length = len(question.prefix)
+    if suggestion.continues_prefix:
+        if not suggestion.text.startswith(question.prefix) or suggestion.start != begin:
+            return None
+        rest = suggestion.text[length:]
+        if not rest and suggestion.end == begin:
+            return None
+        return suggestion.model_copy(
+            update={"start": begin + length, "end": suggestion.end + length, "text": rest}
+        )
+    if suggestion.end <= begin and suggestion.start < begin:
+        return suggestion
+    if suggestion.start < begin or suggestion.start == suggestion.end == begin:
+        return None
+    return suggestion.model_copy(update={"start": suggestion.start + length, "end": suggestion.end + length})
+
+
+def _told(suggestion: Suggestion, question: Question) -> Suggestion:
+    """With the request's own edits as reasons."""
+    because = {source for index in suggestion.because for source in question.sources[index]}
+    return suggestion.model_copy(update={"because": sorted(because)})
