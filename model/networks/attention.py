@@ -80,17 +80,30 @@ class MultiHeadAttention(nn.Module):
 
     def with_weights(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """The result and the attention weights, (B, N, D) and (B, heads, N, K)."""
-        results, weights = attend(self.query(queries), keys, values, mask, self.heads)
+        keys, values = split_keys(keys, self.heads), split_values(values, self.heads)
+        results, weights = attend(self.query(queries), keys, values, mask)
         return self.aggregate(queries, self.out(results)), weights
 
-
-def attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, heads: int) -> tuple[Tensor, Tensor]:
-    """Scaled dot-product attention with several heads; (B, N, D), (B, K, D), (B, K, D) -> (B, N, D) and weights."""
-    scale = (queries.shape[-1] // heads) ** -0.5
-    q, k, v = (_split(x, heads) for x in (queries * scale, keys, values))  # (B, heads, N or K, D / heads)
-    weights = torch.softmax(q @ k.transpose(-1, -2) + mask, dim=-1)  # (B, heads, N, K)
-    return (weights @ v).transpose(1, 2).flatten(2), weights
+    def over_split(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+        """The result for keys and values that have been split already."""
+        results, _ = attend(self.query(queries), keys, values, mask)
+        result: Tensor = self.aggregate(queries, self.out(results))
+        return result
 
 
-def _split(inputs: Tensor, heads: int) -> Tensor:
-    return inputs.unflatten(-1, (heads, inputs.shape[-1] // heads)).transpose(1, 2)
+def split_keys(keys: Tensor, heads: int) -> Tensor:
+    """(B, K, D) -> (B, heads, D / heads, K)."""
+    return keys.unflatten(-1, (heads, keys.shape[-1] // heads)).permute(0, 2, 3, 1)
+
+
+def split_values(values: Tensor, heads: int) -> Tensor:
+    """(B, K, D) -> (B, heads, K, D / heads)."""
+    return values.unflatten(-1, (heads, values.shape[-1] // heads)).transpose(1, 2)
+
+
+def attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Scaled dot-product attention of (B, N, D) over split keys and values -> (B, N, D) and weights."""
+    size, heads = values.shape[-1], values.shape[1]
+    split = split_values(queries * size**-0.5, heads)
+    weights = torch.softmax(split @ keys + mask, dim=-1)  # (B, heads, N, K)
+    return (weights @ values).transpose(1, 2).flatten(2), weights

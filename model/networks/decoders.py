@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from model.config import ModelConfig
 from model.networks.attention import NEVER, MultiHeadAttention, causal_mask, sinusoids
-from model.networks.incremental import Tensors, all_hiddens, gather_rows, grow
+from model.networks.incremental import Tensors, compare, gather_contexts, grow
 
 
 class PositionDecoder(nn.Module):
@@ -30,9 +30,8 @@ class PositionDecoder(nn.Module):
         because = weights.mean(dim=1)[:, -1]  # (B, rows) of the newest row alone
         return {"position_keys": keys, "position_values": values, "because": because}, {"query": queries}
 
-    def point(self, queries: Tensor, hiddens: Tensor, alive: Tensor) -> Tensor:
-        logits = (queries * self.scale) @ hiddens.transpose(1, 2)  # (B, N, slots)
-        return logits.masked_fill(~alive, NEVER)
+    def point(self, encoded: Tensors, caches: Tensors, queries: Tensor, alive: Tensor) -> Tensor:
+        return compare(queries * self.scale, encoded, caches).masked_fill(~alive, NEVER)
 
 
 class AnalogicalDecoder(nn.Module):
@@ -56,7 +55,7 @@ class AnalogicalDecoder(nn.Module):
         return {"content_keys": keys, "content_values": values}, {"content_row": predicted}
 
     def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
-        contexts = gather_rows(all_hiddens(encoded, caches), positions)
+        contexts = gather_contexts(encoded, caches, positions)
         logits: Tensor = self.out(rows["content_row"] + contexts)
         return logits
 
@@ -87,7 +86,7 @@ class VanillaDecoder(nn.Module):
         }, {"content_row": rows}
 
     def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
-        contexts = gather_rows(all_hiddens(encoded, caches), positions)
+        contexts = gather_contexts(encoded, caches, positions)
         inputs = rows["content_row"] + contexts
         keys, values = self.attention.project(inputs)
         others = (1 - torch.eye(inputs.shape[1], device=inputs.device)).expand(inputs.shape[0], -1, -1) * NEVER

@@ -4,15 +4,14 @@ import torch
 from torch import Tensor, nn
 
 from model.config import ModelConfig
-from model.networks.attention import MultiHeadAttention, causal_mask, sinusoids
+from model.networks.attention import MultiHeadAttention, causal_mask, sinusoids, split_keys, split_values
 from model.networks.decoders import DECODERS, PositionDecoder
 from model.networks.incremental import (
     EditInputs,
     IncrementalNetwork,
     Relations,
     Tensors,
-    all_hiddens,
-    gather_rows,
+    gather_contexts,
     grow,
 )
 
@@ -38,7 +37,13 @@ class ImplicitAttention(IncrementalNetwork):
         mask = mask.unsqueeze(1).unsqueeze(1)  # (B, 1, 1, M)
         hiddens = self.state_to_state(embedded, *self.state_to_state.project(embedded), mask)
         keys, values = self.state_to_edit.project(hiddens)
-        return {"state_hiddens": hiddens, "state_keys": keys, "state_values": values, "state_mask": mask}
+        heads = self.config.heads
+        return {
+            "state_hiddens": hiddens,
+            "state_keys": split_keys(keys, heads),
+            "state_values": split_values(values, heads),
+            "state_mask": mask,
+        }
 
     def start(self, encoded: Tensors) -> tuple[Tensors, Tensors]:
         zero = torch.zeros_like(encoded["state_hiddens"][:, :1])  # U and V before the first edit
@@ -51,7 +56,7 @@ class ImplicitAttention(IncrementalNetwork):
     def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> tuple[Tensors, Tensors]:
         contents = self.embedding(edits.contents)
         caches = caches | self._encode_edits(encoded, caches, contents, edits.places)
-        contexts = gather_rows(all_hiddens(encoded, caches), edits.positions)
+        contexts = gather_contexts(encoded, caches, edits.positions)
         known = caches["position_keys"].shape[1]
         times = torch.arange(known, known + contexts.shape[1], device=contexts.device).expand(contexts.shape[0], -1)
         position_caches, position_rows = self.position_decoder.append(caches, contexts, times)
@@ -59,7 +64,7 @@ class ImplicitAttention(IncrementalNetwork):
         return caches | position_caches | content_caches, position_rows | content_rows | {"times": times}
 
     def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
-        return self.position_decoder.point(rows["query"], all_hiddens(encoded, caches), relations.alive)
+        return self.position_decoder.point(encoded, caches, rows["query"], relations.alive)
 
     def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
         return self.content_decoder.contents(encoded, caches, rows, positions)
@@ -70,7 +75,7 @@ class ImplicitAttention(IncrementalNetwork):
         keys, values = grow(caches["edit_keys"], keys), grow(caches["edit_values"], values)
         mask = causal_mask(embedded.shape[1], keys.shape[1], embedded.device)
         hiddens = self.edit_to_edit(embedded, keys, values, mask)
-        hiddens = self.state_to_edit(
+        hiddens = self.state_to_edit.over_split(
             hiddens, encoded["state_keys"], encoded["state_values"], encoded["state_mask"]
         )
         hiddens = grow(caches["edit_hiddens"], hiddens)

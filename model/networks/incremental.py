@@ -121,13 +121,25 @@ class IncrementalNetwork(nn.Module):
         )
 
 
-def all_hiddens(encoded: Tensors, caches: Tensors) -> Tensor:
-    """H of the paper: the hidden state of every slot, (B, slots, D)."""
-    return torch.cat([encoded["state_hiddens"], caches["edit_hiddens"]], dim=1)
+def gather_contexts(encoded: Tensors, caches: Tensors, positions: Tensor) -> Tensor:
+    """U of the paper: the hidden states at positions, (B, N) -> (B, N, D). The state's and the edits' stay apart: to
+    join them would copy a whole file at each step."""
+    states, edits = encoded["state_hiddens"], caches["edit_hiddens"]
+    length = states.shape[1]
+    late = grow(torch.zeros_like(states[:, :1]), edits)  # never empty
+    from_state = _gather_rows(states, positions.clamp(max=length - 1))
+    from_edits = _gather_rows(late, (positions - length + 1).clamp(min=0))
+    return torch.where((positions < length).unsqueeze(-1), from_state, from_edits)
 
 
-def gather_rows(hiddens: Tensor, positions: Tensor) -> Tensor:
-    """U of the paper: (B, slots, D), (B, N) -> (B, N, D)."""
+def compare(queries: Tensor, encoded: Tensors, caches: Tensors) -> Tensor:
+    """Inner products of queries with the hidden states of all slots, (B, N, D) -> (B, N, slots)."""
+    with_state = queries @ encoded["state_hiddens"].transpose(1, 2)
+    with_edits = queries @ caches["edit_hiddens"].transpose(1, 2)
+    return torch.cat([with_state, with_edits], dim=2)
+
+
+def _gather_rows(hiddens: Tensor, positions: Tensor) -> Tensor:
     return hiddens.gather(1, positions.unsqueeze(-1).expand(-1, -1, hiddens.shape[-1]))
 
 

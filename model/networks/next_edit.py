@@ -18,15 +18,15 @@ from torch.nn import functional
 
 from model.arrays import DISTANCES, MATCHES, NEIGHBOURS, STEPS
 from model.config import ModelConfig
-from model.networks.attention import NEVER, attend, causal_mask
+from model.networks.attention import NEVER, attend, causal_mask, split_keys, split_values
 from model.networks.decoders import earlier_mask
 from model.networks.incremental import (
     EditInputs,
     IncrementalNetwork,
     Relations,
     Tensors,
-    all_hiddens,
-    gather_rows,
+    compare,
+    gather_contexts,
     grow,
 )
 
@@ -83,7 +83,8 @@ class BlockAttention(nn.Module):
         queries = queries.unflatten(1, (-1, self.block)).flatten(0, 1)  # (B * blocks, block, D)
         keys, values = (self._beside(x, self.block) for x in (keys, values))  # (B * blocks, 3 * block, D)
         seen = self._beside(mask.unsqueeze(-1), self.block, edge=NEVER).transpose(1, 2).unsqueeze(1)
-        results, _ = attend(queries, keys, values, self.bias[:, self.distances] + seen, self.heads)
+        mask = self.bias[:, self.distances] + seen
+        results, _ = attend(queries, split_keys(keys, self.heads), split_values(values, self.heads), mask)
         result: Tensor = inputs + self.out(results).unflatten(0, (inputs.shape[0], -1)).flatten(1, 2)
         return result
 
@@ -116,7 +117,8 @@ class HistoryAttention(nn.Module):
         rows = torch.arange(total - count, total, device=inputs.device).unsqueeze(1)
         ages = (rows - torch.arange(total, device=inputs.device).unsqueeze(0)).clamp(0, _TIMES - 1)
         mask = causal_mask(count, total, inputs.device) + self.bias[:, ages]
-        results, weights = attend(queries, keys, values, mask, self.heads)
+        split = split_keys(keys, self.heads), split_values(values, self.heads)
+        results, weights = attend(queries, *split, mask)
         return self.feed_forward(inputs + self.out(results)), keys, values, weights.mean(dim=1)[:, -1]
 
 
@@ -184,8 +186,8 @@ class NextEdit(IncrementalNetwork):
         return {
             "state": state,
             "state_hiddens": hiddens,
-            "state_keys": keys,
-            "state_values": values,
+            "state_keys": split_keys(keys, self.config.heads),
+            "state_values": split_values(values, self.config.heads),
             "state_mask": mask.unsqueeze(1).unsqueeze(1),
             "copy_state_keys": self.copy_state(torch.cat([before, hiddens], dim=-1)),
         }
@@ -202,7 +204,7 @@ class NextEdit(IncrementalNetwork):
 
     def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> tuple[Tensors, Tensors]:
         caches = caches | self._encode_edits(encoded, caches, edits)
-        contexts = gather_rows(all_hiddens(encoded, caches), edits.positions)
+        contexts = gather_contexts(encoded, caches, edits.positions)
         count = contexts.shape[1]
         known = caches["rows"].shape[1]
         hiddens = caches["edit_hiddens"][:, known - 1 :]
@@ -220,13 +222,13 @@ class NextEdit(IncrementalNetwork):
     def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
         normed = self.point_norm(rows["row"])
         queries = self.point_query(normed) * self.config.hidden_size**-0.5
-        logits = queries @ all_hiddens(encoded, caches).transpose(1, 2)  # (B, N, slots)
+        logits = compare(queries, encoded, caches)  # (B, N, slots)
         logits = logits + self.distance(normed).gather(2, relations.distances)
         logits = logits + self.match(normed).gather(2, relations.matches)
         return logits.masked_fill(~relations.alive, NEVER)
 
     def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
-        contexts = gather_rows(all_hiddens(encoded, caches), positions)
+        contexts = gather_contexts(encoded, caches, positions)
         situations = self._situation(rows["row"], contexts)
         hiddens = situations + self._precedents(caches, situations, rows["times"])
         hiddens = self.out_norm(self.content_feed_forward(hiddens))
@@ -246,7 +248,6 @@ class NextEdit(IncrementalNetwork):
             encoded["state_keys"],
             encoded["state_values"],
             encoded["state_mask"],
-            self.config.heads,
         )
         hiddens = self.edit_norm(self.edit_feed_forward(hiddens + self.state_out(seen)))
         return {
@@ -279,16 +280,21 @@ class NextEdit(IncrementalNetwork):
         keys = grow(self.no_edit[0].expand(size), caches["content_keys"])
         values = grow(self.no_edit[1].expand(size), caches["content_values"])
         mask = earlier_mask(times + 1, keys.shape[1]).unsqueeze(1)
-        results, _ = attend(self.content_query(situations), keys, values, mask, self.config.heads)
+        heads = self.config.heads
+        split = split_keys(keys, heads), split_values(values, heads)
+        results, _ = attend(self.content_query(situations), *split, mask)
         result: Tensor = self.content_out(results)
         return result
 
     def _copied(self, encoded: Tensors, caches: Tensors, hiddens: Tensor, times: Tensor, like: Tensor) -> Tensor:
         """The distribution of a copied token, (B, N, V)."""
         queries = self.copy_query(hiddens) * _COPY_SIZE**-0.5
-        keys = grow(encoded["copy_state_keys"], caches["copy_edit_keys"])
+        logits = torch.cat(
+            [queries @ encoded["copy_state_keys"].transpose(1, 2), queries @ caches["copy_edit_keys"].transpose(1, 2)],
+            dim=2,
+        )
         sources = grow(encoded["state"], caches["subjects"])  # (B, slots)
         state_mask = encoded["state_mask"].squeeze(1).expand(-1, hiddens.shape[1], -1)
         mask = torch.cat([state_mask, earlier_mask(times, caches["subjects"].shape[1])], dim=2)
-        weights = torch.softmax(queries @ keys.transpose(1, 2) + mask, dim=-1)  # (B, N, slots)
+        weights = torch.softmax(logits + mask, dim=-1)  # (B, N, slots)
         return torch.zeros_like(like).scatter_add(2, sources.unsqueeze(1).expand_as(weights), weights)
