@@ -1,0 +1,147 @@
+"""Batches for the networks: in which order instances are taken, and how they become tensors."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from model.arrays import Batch, ExplicitBatch, explicit_batch, implicit_batch
+from model.config import ModelConfig
+from model.edits import Instance
+from model.networks.explicit_rnn import ExplicitTorchBatch
+from model.networks.incremental import TorchBatch
+from training.examples import Examples
+
+AnyBatch = TorchBatch | ExplicitTorchBatch
+Rows = NDArray[np.int64]
+Arrays = TypeVar("Arrays", Batch, ExplicitBatch)
+
+_CHUNK_BATCHES = 100  # batches sorted by size together: enough to be even inside, few enough to stay shuffled
+_PREPARED_LIMIT = 20_000  # instances; the synthetic tasks are kept as arrays, real data are made into arrays when needed
+_PREPARED_PART = 250
+_WITHOUT_EDITS = {"state", "state_mask"}  # the other arrays have the edits as their second axis
+_WITH_TOKENS = {"alive", "distances", "states", "previous"}  # and these the tokens or slots as their third
+
+
+def make_batch(config: ModelConfig, instances: Sequence[Instance]) -> AnyBatch:
+    """The arrays that the network named by the configuration reads."""
+    if config.model == "E":
+        return ExplicitTorchBatch(explicit_batch(instances))
+    return TorchBatch(implicit_batch(instances))
+
+
+def to_device(batch: AnyBatch, device: torch.device) -> AnyBatch:
+    if device.type != "cpu":
+        for name, value in vars(batch).items():
+            setattr(batch, name, value.to(device))
+    return batch
+
+
+@dataclass(frozen=True)
+class BatchSize:
+    """Most instances of a batch, and most tokens (padding and edits included)."""
+
+    instances: int
+    tokens: int
+
+
+class Batches:
+    """The batches of one split, for one network."""
+
+    def __init__(self, examples: Examples, config: ModelConfig, size: BatchSize) -> None:
+        self.examples = examples
+        self.config = config
+        self.size = size
+        self._lengths = examples.state_lengths() + examples.edit_lengths()
+        small = examples.is_synthetic and len(examples.instances) <= _PREPARED_LIMIT
+        self._prepared = _prepare(config, examples.instances) if small else None
+
+    def make(self, rows: Rows) -> AnyBatch:
+        if isinstance(self._prepared, ExplicitBatch):
+            return ExplicitTorchBatch(_select(self._prepared, rows, self._longest_state(rows)))
+        if self._prepared is not None:
+            return TorchBatch(_select(self._prepared, rows))
+        return make_batch(self.config, [self.examples.instances[int(row)] for row in rows])
+
+    def in_order(self) -> Iterator[Rows]:
+        """All rows once, similar sizes together: for measuring."""
+        yield from self._cut(np.argsort(self._lengths, kind="stable"))
+
+    def epoch(self, *, seed: int, number: int) -> list[Rows]:
+        """All rows once, in the random order of this epoch: the same one whenever it is asked for."""
+        random = np.random.default_rng([seed, number])
+        order = random.permutation(len(self._lengths))
+        batches: list[Rows] = []
+        step = _CHUNK_BATCHES * self.size.instances
+        for start in range(0, len(order), step):
+            chunk = order[start : start + step]
+            if not self.examples.is_synthetic:  # those are all of one size
+                chunk = chunk[np.argsort(self._lengths[chunk], kind="stable")]
+            parts = list(self._cut(chunk))
+            batches.extend(parts[index] for index in random.permutation(len(parts)))
+        return batches
+
+    def _cut(self, order: Rows) -> Iterator[Rows]:
+        start, longest = 0, 0
+        for end, row in enumerate(order):
+            longest = max(longest, int(self._lengths[row]))
+            count = end - start + 1
+            if count > 1 and (count > self.size.instances or count * longest > self.size.tokens):
+                yield order[start:end]
+                start, longest = end, int(self._lengths[row])
+        if start < len(order):
+            yield order[start:]
+
+    def _longest_state(self, rows: Rows) -> int:
+        return int(self._lengths[rows].max())
+
+
+def _prepare(config: ModelConfig, instances: Sequence[Instance]) -> Batch | ExplicitBatch:
+    """All instances as one batch of narrow arrays."""
+    starts = range(0, len(instances), _PREPARED_PART)
+    if config.model == "E":
+        return _joined([_narrow(explicit_batch(instances[start : start + _PREPARED_PART])) for start in starts])
+    return _joined([_narrow(implicit_batch(instances[start : start + _PREPARED_PART])) for start in starts])
+
+
+def _narrow(batch: Arrays) -> Arrays:
+    def narrow(array: NDArray[Any]) -> NDArray[Any]:
+        return array if array.dtype == np.bool_ else array.astype(np.min_scalar_type(int(array.max(initial=0))))
+
+    return type(batch)(**{field.name: narrow(getattr(batch, field.name)) for field in fields(batch)})
+
+
+def _joined(parts: Sequence[Arrays]) -> Arrays:
+    """One batch out of several, padded to the largest in every axis. All states must have one length."""
+    joined = {}
+    for field in fields(parts[0]):
+        arrays = [getattr(part, field.name) for part in parts]
+        shape = [max(sizes) for sizes in zip(*(array.shape[1:] for array in arrays), strict=True)]
+        kind = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
+        result = np.zeros((sum(len(array) for array in arrays), *shape), dtype=kind)
+        start = 0
+        for array in arrays:
+            region = (slice(start, start + len(array)), *(slice(0, size) for size in array.shape[1:]))
+            result[region] = array
+            start += len(array)
+        joined[field.name] = result
+    return type(parts[0])(**joined)
+
+
+def _select(batch: Arrays, rows: Rows, longest_state: int | None = None) -> Arrays:
+    """Some rows of a prepared batch, without the padding that they do not need."""
+    edits = int(batch.edit_mask[rows].sum(axis=1).max())
+    tokens = longest_state if isinstance(batch, ExplicitBatch) else batch.state.shape[1] + edits
+    selected = {}
+    for field in fields(batch):
+        array = getattr(batch, field.name)
+        if field.name not in _WITHOUT_EDITS:
+            array = array[:, :edits]
+        if field.name in _WITH_TOKENS:
+            array = array[:, :, :tokens]
+        array = array[rows]
+        selected[field.name] = array if array.dtype == np.bool_ else array.astype(np.int64)
+    return type(batch)(**selected)

@@ -1,0 +1,99 @@
+"""A training run on disk: JSON for what was asked, safetensors for what was learned. No pickle.
+
+    config.json        the ModelConfig           fit.json          the FitConfig
+    last.safetensors   all that is needed to go on: weights, their running average, the optimizer, the random state
+    best.safetensors   the weights with the best accuracy on the dev split
+    metrics.jsonl      a line for each evaluation        bundle/   what is served, when the run has finished
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from model.config import ModelConfig
+from model.networks.build import build
+
+CONFIG = "config.json"
+FIT = "fit.json"
+LAST = "last.safetensors"
+BEST = "best.safetensors"
+METRICS = "metrics.jsonl"
+BUNDLE = "bundle"
+
+Tensors = dict[str, Tensor]
+
+
+def write_json(path: Path, values: dict[str, Any]) -> None:
+    _replace(path, lambda partial: partial.write_text(json.dumps(values, indent=1) + "\n"))
+
+
+def save_tensors(path: Path, tensors: Tensors, progress: dict[str, Any]) -> None:
+    """Tensors and a few numbers in one file, which is either the old one or the new one, never half of it."""
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    _replace(path, lambda partial: save_file(contiguous, partial, {"progress": json.dumps(progress)}))
+
+
+def load_tensors(path: Path) -> tuple[Tensors, dict[str, Any]]:
+    with safe_open(path, framework="pt") as file:
+        progress = json.loads((file.metadata() or {}).get("progress", "{}"))
+        return {name: file.get_tensor(name) for name in file.keys()}, progress
+
+
+def pack(network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None) -> Tensors:
+    """Everything that a run needs to go on as if it had not stopped."""
+    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
+    if average is not None:
+        tensors |= {f"average.{name}": tensor for name, tensor in average.state_dict().items()}
+    for number, state in optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{number}.{name}": tensor for name, tensor in state.items()}
+    return tensors | {"random": torch.get_rng_state()}
+
+
+def unpack(
+    tensors: Tensors, network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None
+) -> None:
+    """The reverse of pack."""
+    network.load_state_dict(_under("network.", tensors))
+    if average is not None:
+        average.load_state_dict(_under("average.", tensors))
+    state: dict[int, Tensors] = {}
+    for name, tensor in _under("optimizer.", tensors).items():
+        number, field = name.split(".")
+        state.setdefault(int(number), {})[field] = tensor
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+    torch.set_rng_state(tensors["random"])
+
+
+def is_run(folder: Path) -> bool:
+    return (folder / CONFIG).is_file() and ((folder / BEST).is_file() or (folder / LAST).is_file())
+
+
+def load_network(folder: Path) -> tuple[nn.Module, ModelConfig]:
+    """The best network of a run."""
+    path = folder / CONFIG
+    if not is_run(folder):
+        raise ValueError(f"{folder} is not a training run: it has no {CONFIG} with weights beside it")
+    config = ModelConfig.from_text(path.read_text())
+    network = build(config)
+    if (folder / BEST).is_file():
+        tensors, _ = load_tensors(folder / BEST)
+    else:
+        tensors = _under("network.", load_tensors(folder / LAST)[0])
+    network.load_state_dict(tensors)
+    return network, config
+
+
+def _under(prefix: str, tensors: Tensors) -> Tensors:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _replace(path: Path, write: Any) -> None:
+    partial = path.with_name(path.name + ".partial")
+    write(partial)
+    os.replace(partial, path)
