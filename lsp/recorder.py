@@ -336,9 +336,16 @@ class Recorder:
     def _update(self) -> None:
         """Compute the edits of the open burst anew."""
         assert self._burst is not None
-        explicit = self._burst.edits(self._partial)
-        self.slots.keep(self._frozen)
-        for edit in explicit:
+        fresh = self._burst.edits(self._partial)
+        contents = [edit.content for edit in self.edits[self._frozen :]]
+        known = zip(self.slots.explicit_positions()[self._frozen :], contents, fresh, strict=False)
+        kept = 0
+        for position, content, edit in known:
+            if edit != (position, content):
+                break
+            kept += 1
+        self.slots.keep(self._frozen + kept)
+        for edit in fresh[kept:]:
             self.slots.apply_explicit(edit)
 
     def _return_to_checkpoint(self) -> None:
