@@ -23,7 +23,6 @@ _CHUNK_BATCHES = 100  # batches sorted by size together: enough to be even insid
 _PREPARED_LIMIT = 20_000  # instances; the synthetic tasks are kept as arrays, real data are made into arrays when needed
 _PREPARED_PART = 250
 _WITHOUT_EDITS = {"state", "state_mask"}  # the other arrays have the edits as their second axis
-_WITH_TOKENS = {"alive", "distances", "states", "previous"}  # and these the tokens or slots as their third
 
 
 def make_batch(config: ModelConfig, instances: Sequence[Instance]) -> AnyBatch:
@@ -140,7 +139,7 @@ def _select(batch: Arrays, rows: Rows, longest_state: int | None = None) -> Arra
         array = getattr(batch, field.name)
         if field.name not in _WITHOUT_EDITS:
             array = array[:, :edits]
-        if field.name in _WITH_TOKENS:
+        if array.ndim == 3 and array.shape[2] == batch.alive.shape[2]:
             array = array[:, :, :tokens]
         array = array[rows]
         selected[field.name] = array if array.dtype == np.bool_ else array.astype(np.int64)
