@@ -20,7 +20,7 @@ const SETTINGS = {
     "editor.occurrencesHighlight": "off",
     "editor.quickSuggestions": false,
     "editor.suggestOnTriggerCharacters": false,
-    "editor.wordBasedSuggestions": "off",
+    "editor.wordBasedSuggestions": "currentDocument",
     "extensions.autoCheckUpdates": false,
     "extensions.autoUpdate": false,
     "extensions.ignoreRecommendations": true,
@@ -71,7 +71,8 @@ export class Workbench {
             fs.mkdirSync(folder, { recursive: true });
         }
         this.python = pythonWithDependenciesOnly(python, path.join(this.root, "python"));
-        this.writeSettings("User", SETTINGS);
+        this.userSettings = SETTINGS;
+        this.writeSettings("User", this.userSettings);
         // Settings of machine scope are not honoured from the user's file in a remote window, and this is one.
         this.machineSettings = { "likewise.python": this.python, "likewise.logLevel": "debug" };
         this.writeSettings("Machine", this.machineSettings);
@@ -237,6 +238,20 @@ export class Workbench {
         });
     }
 
+    /** Numbers of the lines with a struck text, when the file is scrolled to its top. */
+    struckLines() {
+        return this.page.evaluate(() => {
+            const lines = [...document.querySelectorAll(".editor-instance .view-lines .view-line")];
+            const isStruck = (span) => getComputedStyle(span).textDecorationLine.includes("line-through");
+            const top = (line) => Number.parseInt(line.style.top, 10);
+            return lines
+                .sort((one, other) => top(one) - top(other))
+                .flatMap((line, index) =>
+                    [...line.querySelectorAll("span span")].some(isStruck) ? [index + 1] : [],
+                );
+        });
+    }
+
     /** Waits until this text is struck through and that one written beside it. */
     shows(struck, written) {
         return until(`${struck} struck through and ${written} beside it`, async () => {
@@ -278,6 +293,13 @@ export class Workbench {
         };
         await sleep(150);
         await this.page.screenshot({ path: file, clip });
+    }
+
+    /** A Python without any library. */
+    barePython() {
+        const folder = path.join(this.root, "bare");
+        spawnSync(this.python, ["-m", "venv", "--without-pip", folder]);
+        return path.join(folder, "bin/python");
     }
 
     /** Process ids below VS Code's server whose command line has this in it. */

@@ -6,46 +6,59 @@ import type { Range } from "./protocol";
 
 const color = (name: string) => new vscode.ThemeColor(name);
 
+/** What the user presses to accept what is shown, and which of how many choices it is. */
+export interface Keys {
+    readonly accept: string;
+    readonly chosen: number;
+    readonly count: number;
+}
+
 /** Everything drawn for one display, in one editor. */
 export class Decorations implements vscode.Disposable {
+    // No background: VS Code would draw it under the new text too, which stands at the end of this range.
     private readonly removed = vscode.window.createTextEditorDecorationType({
-        backgroundColor: color("diffEditor.removedTextBackground"),
+        color: color("gitDecoration.deletedResourceForeground"),
         textDecoration: "line-through",
         rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
         overviewRulerColor: color("editorOverviewRuler.modifiedForeground"),
         overviewRulerLane: vscode.OverviewRulerLane.Center,
     });
-    /** What is written into the line; its text differs each time, so it travels with the range. */
+    /** What is written into the lines; its text differs each time, so it travels with the range. */
     private readonly written = vscode.window.createTextEditorDecorationType({
         rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
     });
     private editor: vscode.TextEditor | undefined;
 
-    /** `key` is what the user presses to accept it now. */
-    show(editor: vscode.TextEditor, display: Display, key: string): void {
-        this.clear();
+    show(editor: vscode.TextEditor, display: Display, keys: Keys): void {
         if (display.kind === "ghost") {
-            return; // the editor itself draws ghost text
+            this.clear(); // the editor itself draws ghost text
+            return;
         }
-        this.editor = editor;
-        const isFar = display.kind === "far";
-        const written = [placeDecoration(display.difference, isFar ? undefined : key)];
-        if (isFar) {
-            written.push(hintDecoration(editor, display.hint, key));
+        const { difference } = display;
+        if (display.kind === "far") {
+            const hint = keys.count > 1 ? `${display.hint} (${choiceOf(keys)})` : display.hint;
+            const attachments = { before: hintAttachment(hint), after: keyAttachment(keys.accept, "1ch") };
+            this.draw(editor, [difference], [atEndOfLine(editor, editor.selection.active.line, attachments)]);
+            return;
         }
-        editor.setDecorations(this.removed, removedRanges([display.difference]));
-        editor.setDecorations(this.written, written);
+        const end = editor.document.lineAt(difference.removed.end.line).range.end;
+        const key = keyAttachment(keys.accept, "2ch");
+        const choice = keys.count > 1 ? { after: choiceAttachment(choiceOf(keys)) } : {};
+        // Two decorations at one place have no order among them: there the key must be part of the added text's own.
+        if (end.isEqual(rangeOf(difference.removed).end) && difference.addedText !== "") {
+            this.draw(editor, [difference], [], { after: key });
+        } else {
+            this.draw(
+                editor,
+                [difference],
+                [{ range: new vscode.Range(end, end), renderOptions: { before: key, ...choice } }],
+            );
+        }
     }
 
     /** Several places at once, without a key: the preview of "apply everywhere". */
     preview(editor: vscode.TextEditor, differences: readonly Difference[]): void {
-        this.clear();
-        this.editor = editor;
-        editor.setDecorations(this.removed, removedRanges(differences));
-        editor.setDecorations(
-            this.written,
-            differences.map((difference) => placeDecoration(difference, undefined)),
-        );
+        this.draw(editor, differences, []);
     }
 
     clear(): void {
@@ -58,60 +71,86 @@ export class Decorations implements vscode.Disposable {
         this.removed.dispose();
         this.written.dispose();
     }
+
+    private draw(
+        editor: vscode.TextEditor,
+        differences: readonly Difference[],
+        beside: readonly vscode.DecorationOptions[],
+        behind: vscode.ThemableDecorationInstanceRenderOptions = {},
+    ): void {
+        if (this.editor !== editor) {
+            this.clear();
+        }
+        this.editor = editor;
+        const removed = differences
+            .map((difference) => rangeOf(difference.removed))
+            .filter((range) => !range.isEmpty);
+        const added = differences
+            .filter(({ addedText }) => addedText !== "")
+            .map((difference) => addedDecoration(difference, behind));
+        editor.setDecorations(this.removed, removed);
+        editor.setDecorations(this.written, [...added, ...beside]);
+    }
 }
 
 export function rangeOf({ start, end }: Range): vscode.Range {
     return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
-function removedRanges(differences: readonly Difference[]): vscode.Range[] {
-    return differences.map(({ removed }) => rangeOf(removed)).filter((range) => !range.isEmpty);
-}
-
-function placeDecoration(difference: Difference, key: string | undefined): vscode.DecorationOptions {
-    const { end } = rangeOf(difference.removed);
-    const added = difference.addedText === "" ? undefined : addedAttachment(difference);
+/** The added text at its place, and what follows it there. */
+function addedDecoration(
+    { removed, addedText }: Difference,
+    behind: vscode.ThemableDecorationInstanceRenderOptions,
+): vscode.DecorationOptions {
+    const { end, isEmpty } = rangeOf(removed);
     return {
         range: new vscode.Range(end, end),
         renderOptions: {
-            ...(added && { before: added }),
-            ...(key && { after: keyAttachment(key) }),
-        },
-    };
-}
-
-function addedAttachment({ addedText }: Difference): vscode.ThemableDecorationAttachmentRenderOptions {
-    return {
-        contentText: addedLabel(addedText),
-        color: color("editor.foreground"),
-        backgroundColor: color("diffEditor.insertedTextBackground"),
-    };
-}
-
-function hintDecoration(editor: vscode.TextEditor, hint: string, key: string): vscode.DecorationOptions {
-    const { range } = editor.document.lineAt(editor.selection.active.line);
-    return {
-        range: new vscode.Range(range.end, range.end),
-        renderOptions: {
             before: {
-                contentText: hint.replaceAll(" ", "\u00a0"),
-                color: color("editorCodeLens.foreground"),
-                fontStyle: "italic",
-                margin: "0 0 0 3ch",
+                contentText: addedLabel(addedText),
+                color: color("editor.foreground"),
+                backgroundColor: color("diffEditor.insertedTextBackground"),
+                ...(!isEmpty && { margin: "0 0 0 0.5ch" }),
             },
-            after: keyAttachment(key),
+            ...behind,
         },
+    };
+}
+
+function atEndOfLine(
+    editor: vscode.TextEditor,
+    line: number,
+    renderOptions: vscode.ThemableDecorationInstanceRenderOptions,
+): vscode.DecorationOptions {
+    const { end } = editor.document.lineAt(line).range;
+    return { range: new vscode.Range(end, end), renderOptions };
+}
+
+function hintAttachment(hint: string): vscode.ThemableDecorationAttachmentRenderOptions {
+    return {
+        contentText: hint.replaceAll(" ", "\u00a0"),
+        color: color("editorCodeLens.foreground"),
+        fontStyle: "italic",
+        margin: "0 0 0 3ch",
     };
 }
 
 /** The name of a key, drawn like the keys in VS Code's own menus. */
-function keyAttachment(key: string): vscode.ThemableDecorationAttachmentRenderOptions {
+function keyAttachment(key: string, space: string): vscode.ThemableDecorationAttachmentRenderOptions {
     return {
         contentText: `\u00a0${key}\u00a0`,
         color: color("keybindingLabel.foreground"),
         backgroundColor: color("keybindingLabel.background"),
         border: "1px solid",
         borderColor: color("keybindingLabel.bottomBorder"),
-        margin: "0 0 0 1ch",
+        margin: `0 0 0 ${space}`,
     };
+}
+
+function choiceAttachment(choice: string): vscode.ThemableDecorationAttachmentRenderOptions {
+    return { contentText: choice, color: color("editorCodeLens.foreground"), margin: "0 0 0 1ch" };
+}
+
+function choiceOf({ chosen, count }: Keys): string {
+    return `${chosen + 1}/${count}`;
 }

@@ -28,7 +28,7 @@ export function activate(context: vscode.ExtensionContext): void {
         dismiss: () => nextEdit.dismiss(),
         next: () => nextEdit.cycle(1),
         previous: () => nextEdit.cycle(-1),
-        everywhere: () => applyEverywhere(started),
+        everywhere: () => nextEdit.whileHidden(() => applyEverywhere(started)),
         why: () => explainWhy(started, nextEdit.current()),
         snooze: () => snooze(started, settings.snoozeMinutes),
         wake: () => wake(started),

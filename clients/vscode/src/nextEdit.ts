@@ -31,6 +31,7 @@ export class NextEdit implements vscode.Disposable {
     private awaited: { readonly uri: string; readonly timer: NodeJS.Timeout } | undefined;
     private lingering: NodeJS.Timeout | undefined;
     private announced: string | undefined;
+    private isHidden = false;
 
     private readonly decorations = new Decorations();
     private readonly ghostText = new GhostText(() => this.offer);
@@ -111,6 +112,18 @@ export class NextEdit implements vscode.Disposable {
         if (this.offer !== undefined) {
             this.offer = cycle(this.offer, step);
             this.landed = undefined;
+            this.refresh();
+        }
+    }
+
+    /** Nothing of ours is drawn while something else shows its own. */
+    async whileHidden(work: () => Promise<void>): Promise<void> {
+        this.isHidden = true;
+        this.decorations.clear();
+        try {
+            await work();
+        } finally {
+            this.isHidden = false;
             this.refresh();
         }
     }
@@ -210,14 +223,20 @@ export class NextEdit implements vscode.Disposable {
     private refresh(): void {
         const editor = vscode.window.activeTextEditor;
         const offer = this.offer;
-        if (editor === undefined || offer === undefined || !isFor(offer, snapshotOf(editor.document))) {
+        const isStale =
+            editor === undefined || offer === undefined || !isFor(offer, snapshotOf(editor.document));
+        if (isStale || this.isHidden) {
             this.setKeys(undefined);
             return;
         }
         clearTimeout(this.lingering);
         const suggestion = chosenOf(offer);
         const display = displayOf(suggestion, editor.selection.active);
-        this.decorations.show(editor, display, this.inIndentation(editor) ? "Alt+L" : "Tab");
+        this.decorations.show(editor, display, {
+            accept: this.inIndentation(editor) ? "Alt+L" : "Tab",
+            chosen: offer.chosen,
+            count: offer.choices.length,
+        });
         if (display.kind === "ghost") {
             this.ghostText.show(display);
         } else {
