@@ -41,7 +41,9 @@ def main() -> int:
         )
         return 1
     try:
-        predictor = Predictor(Bundle.load(settings.bundle), settings.device)
+        bundle = Bundle.load(settings.bundle)
+        bundle.require_tokenizer()
+        predictor = Predictor(bundle, settings.device)
     except (BundleError, RuntimeError, ValueError) as error:
         print(f"server: {error}", file=sys.stderr)
         return 1

@@ -51,6 +51,7 @@ _OTHERWISE = HTTPStatus.UNPROCESSABLE_ENTITY  # what is wrong in the request its
 
 _SENTENCES = {
     HTTPStatus.NOT_FOUND: ("not-found", "There is nothing at this address; see /docs."),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("body-too-large", "The body is larger than this service takes."),
     HTTPStatus.METHOD_NOT_ALLOWED: ("method-not-allowed", "This address has other methods; see /docs."),
 }
 
@@ -67,7 +68,7 @@ def _documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
 
 
 _GUARDED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-_IN_BODY = (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY)
+_IN_BODY = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def create_app(predictor: Predictor, settings: Settings) -> FastAPI:
@@ -136,6 +137,7 @@ def _add_errors(app: FastAPI) -> None:
 
 def _add_status_routes(app: FastAPI, engine: Engine) -> None:
     predictor, bundle, metrics = engine.predictor, engine.predictor.bundle, engine.metrics
+    tokenizer = bundle.require_tokenizer()
 
     @app.get("/healthz", tags=["status"], summary="The process is alive")
     async def healthz() -> Status:
@@ -157,12 +159,12 @@ def _add_status_routes(app: FastAPI, engine: Engine) -> None:
         return ModelResponse(
             name=bundle.name,
             sha256=bundle.sha256,
-            vocabulary_size=len(bundle.tokenizer),
+            vocabulary_size=len(tokenizer),
             limit_tokens=engine.settings.limit_tokens,
             limit_edits=limit_edits(predictor),
             calibration=bundle.calibration.to_json(),
             provider=predictor.provider,
-            tokenizer=bundle.tokenizer.json,
+            tokenizer=tokenizer.json,
         )
 
     @app.get("/metrics", tags=["status"], summary="For Prometheus", response_class=PlainTextResponse)

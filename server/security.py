@@ -8,6 +8,7 @@ import hmac
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -16,10 +17,6 @@ from server.settings import Settings, is_loopback
 
 # They tell nothing but that we are here, and a browser that opens the page cannot send a token.
 _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
-
-
-class BodyTooLarge(Exception):
-    pass
 
 
 class Guard:
@@ -77,28 +74,17 @@ class Guard:
 
     async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A body without Content-Length is counted as it comes."""
-        received, started = 0, False
+        received = 0
 
         async def counted() -> Message:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
             if received > self._limit:
-                raise BodyTooLarge
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(self._limit))
             return message
 
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self.app(scope, counted, watched)
-        except BodyTooLarge:
-            if started:
-                raise
-            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-            await _refuse(scope, receive, send, status, "body-too-large", _too_large(self._limit))
+        await self.app(scope, counted, send)
 
 
 def _too_large(limit: int) -> str:

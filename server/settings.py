@@ -8,9 +8,10 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from model.bundle import DEFAULT
+
 _ENVIRONMENT_PREFIX = "LIKEWISE_"
 _DEVICES = ("auto", "cpu", "cuda")
-_DEFAULT_BUNDLE = Path(__file__).resolve().parent.parent / "model" / "default"
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Settings:
 
     host: str = "127.0.0.1"
     port: int = 8377  # 0: any free one; the chosen address is printed
-    bundle: Path = _DEFAULT_BUNDLE
+    bundle: Path = DEFAULT
     device: str = "auto"
     token: str = ""
     parent_pid: int = 0  # when this process is gone, so are we

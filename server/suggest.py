@@ -92,7 +92,7 @@ def answer_stream(predictor: Predictor, history: History, message: Predict) -> A
     if message.cursor is not None and message.cursor >= len(history.slots.contents):
         raise Refused("invalid-cursor", f"The cursor {message.cursor} is not a position in this session.")
     decoded = _decode(predictor, history, message, message.cursor, message.prefix)
-    tokenizer = predictor.bundle.tokenizer
+    tokenizer = predictor.bundle.require_tokenizer()
     made = [_suggestion(history.slots, prediction, tokenizer) for prediction in decoded.predictions]
     return _answer([suggestion for suggestion in made if suggestion], decoded.silence)
 
@@ -117,7 +117,7 @@ def question_from_text(request: TextRequest, predictor: Predictor, settings: Set
         raise Refused("text-too-long", f"The text has more than {settings.limit_text} code points.")
     if len(request.edits) > settings.limit_edits:
         raise Refused("too-many-edits", f"More than {settings.limit_edits} edits: send the newest.")
-    writer = _Writer(TokenText(predictor.bundle.tokenizer, request.text))
+    writer = _Writer(TokenText(predictor.bundle.require_tokenizer(), request.text))
     for index, edit in enumerate(request.edits):
         try:
             writer.write(index, Change(edit.start, edit.end, edit.text))
@@ -140,7 +140,7 @@ def check_bundle(named: str, predictor: Predictor) -> None:
 
 
 def check_state(state: Sequence[int], predictor: Predictor, settings: Settings) -> None:
-    size = len(predictor.bundle.tokenizer)
+    size = len(predictor.bundle.require_tokenizer())
     if len(state) > settings.limit_tokens:
         raise Refused("state-too-long", f"The state has more than {settings.limit_tokens} tokens.")
     if len(state) < 2 or state[0] != START or state[-1] != END:
@@ -151,7 +151,7 @@ def check_state(state: Sequence[int], predictor: Predictor, settings: Settings) 
 
 
 def checked_edits(edits: Sequence[TokenEdit], predictor: Predictor, kept: int = 0) -> list[Edit]:
-    limit, size = limit_edits(predictor), len(predictor.bundle.tokenizer)
+    limit, size = limit_edits(predictor), len(predictor.bundle.require_tokenizer())
     if kept + len(edits) > limit:
         raise Refused("too-many-edits", f"More than {limit} edits: fold the oldest into the state.")
     result = [Edit(e.position, DELETE if e.content == DELETE_WORD else e.content) for e in edits]
@@ -185,6 +185,10 @@ class _Writer:
         grown = len(change.text) - (change.end - change.start)
         self._start, self._end = min(self._start, change.start), max(self._end, change.end) + grown
         self._indices.append(index)
+        self._is_rewritten = self._is_large(self._burst)
+        if self._is_rewritten:  # a new start, as if the text had been opened now
+            self._slots, self._sources = Slots(self.text.state()), []
+            self._burst, self._indices = None, []
 
     def question(self, cursor: int | None, limit: int) -> Question:
         prefix = self._prefix(cursor)
@@ -208,20 +212,16 @@ class _Writer:
             return ""
         name = half_typed(self.text, cursor)
         is_typed = max(self._start, cursor - len(name)) < min(self._end, cursor)
-        return name if is_typed and not self._is_large(self._burst) else ""
+        return name if is_typed else ""
 
     def _freeze(self, partial: Change | None) -> None:
         burst, self._burst = self._burst, None
         if burst is None:
             return
-        self._is_rewritten = self._is_large(burst)
-        if self._is_rewritten:
-            self._slots, self._sources = Slots(self.text.state()), []
-        else:
-            edits = burst.edits(partial)
-            for edit in edits:
-                self._slots.apply_explicit(edit)
-            self._sources += [tuple(self._indices)] * len(edits)
+        edits = burst.edits(partial)
+        for edit in edits:
+            self._slots.apply_explicit(edit)
+        self._sources += [tuple(self._indices)] * len(edits)
         self._indices = []
 
     def _is_large(self, burst: Burst) -> bool:
@@ -264,7 +264,9 @@ def _answer_question(
     if question.silence is not None:
         return Answer([], question.silence)
     decoded = _decode(predictor, history, request, question.cursor, question.prefix)
-    made = [_suggestion(history.slots, each, predictor.bundle.tokenizer) for each in decoded.predictions]
+    made = [
+        _suggestion(history.slots, each, predictor.bundle.require_tokenizer()) for each in decoded.predictions
+    ]
     placed = [_placed(each, question) for each in made if each is not None]
     return _answer([_told(each, question) for each in placed if each is not None], decoded.silence)
 
@@ -277,9 +279,11 @@ def _decode(
     prefix: str,
 ) -> Decoded:
     bundle = predictor.bundle
-    threshold = bundle.calibration.threshold if request.threshold is None else request.threshold
+    threshold = (
+        request.threshold if request.threshold is not None else bundle.calibration.threshold(request.until)
+    )
     wish = Wish(until=request.until, limit=request.limit, threshold=threshold, cursor=cursor, prefix=prefix)
-    return decode(history, wish, bundle.tokenizer, bundle.calibration)
+    return decode(history, wish, bundle.require_tokenizer(), bundle.calibration)
 
 
 def _answer(suggestions: list[Suggestion], silence: str | None) -> Answer:

@@ -1,0 +1,105 @@
+"""The real process: starts, says where it is, serves, and goes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.server.conftest import TEXT, TINY_BUNDLE
+
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started = []
+
+    def run(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "server", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | environment,
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def ready(process: subprocess.Popen[str]) -> dict[str, Any]:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    told: dict[str, Any] = json.loads(line)
+    assert told["event"] == "ready"
+    return told
+
+
+def call(address: str, path: str, body: object = None, **headers: str) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(address + path, data, {"Content-Type": "application/json", **headers})
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return json.load(response)
+
+
+def test_it_says_where_it_is_and_serves_and_ends_when_told(start: Start) -> None:
+    process = start(
+        "--port", "0", "--bundle", str(TINY_BUNDLE), "--log-level", "debug", LIKEWISE_TOKEN="s3cret"
+    )
+    told = ready(process)
+    assert told["pid"] == process.pid
+    assert call(told["address"], "/healthz") == {"status": "ok"}
+    request = {"text": TEXT, "edits": [{"start": 4, "end": 9, "text": "hunter2"}], "threshold": 0.0}
+    answer = call(told["address"], "/predict", request, Authorization="Bearer s3cret")
+    assert "suggestions" in answer
+    assert psutil.Process(process.pid).memory_info().rss < 300e6
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=10)
+    entries = [json.loads(line) for line in log.splitlines()]
+    assert [entry["event"] for entry in entries][:2] == ["ready", "predicted"]
+    assert "hunter2" not in log and "s3cret" not in log and "result" not in log
+
+
+def test_it_goes_when_its_parent_has_gone(start: Start) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    process = start("--port", "0", "--bundle", str(TINY_BUNDLE), "--parent-pid", str(parent.pid))
+    ready(process)
+    parent.kill()  # and not waited for: a zombie is gone too
+    assert process.wait(timeout=10) == 0
+    parent.communicate()
+
+
+def test_a_port_that_is_taken_is_said(start: Start) -> None:
+    first = start("--port", "0", "--bundle", str(TINY_BUNDLE))
+    port = ready(first)["address"].rpartition(":")[2]
+    second = start("--port", port, "--bundle", str(TINY_BUNDLE))
+    output, errors = second.communicate(timeout=10)
+    assert (second.returncode, output) == (1, "")
+    assert f"port {port}" in errors and "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--host", "0.0.0.0"], "token"),
+        (["--bundle", "/nowhere"], "not a bundle"),
+        (["--device", "cuda", "--bundle", str(TINY_BUNDLE)], "cuda"),
+    ],
+)
+def test_what_cannot_start_says_why_and_no_more(start: Start, arguments: list[str], says: str) -> None:
+    process = start("--port", "0", *arguments)
+    output, errors = process.communicate(timeout=20)
+    assert process.returncode in (1, 2)
+    assert output == ""
+    assert says in errors and "Traceback" not in errors

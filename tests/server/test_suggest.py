@@ -1,0 +1,165 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.bursts import TokenText
+from model.changes import Change
+from model.edits import Slots, apply
+from model.predictor import Predictor
+from server import suggest
+from server.schema import Suggestion, TextEdit, TextRequest
+from server.settings import Settings
+from server.suggest import Question, Refused, question_from_text, slot_before
+from tests.tokenizing import small_tokenizer, texts
+
+SETTINGS = Settings(bundle=Path("unused"))
+
+
+def ask(predictor: Predictor, text: str, *edits: tuple[int, int, str], cursor: int | None = None) -> Question:
+    wire = [TextEdit(start=start, end=end, text=new) for start, end, new in edits]
+    return question_from_text(TextRequest(text=text, edits=wire, cursor=cursor), predictor, SETTINGS)
+
+
+def text_after(predictor: Predictor, question: Question) -> str:
+    return predictor.bundle.require_tokenizer().decode(apply(question.state, question.edits))
+
+
+def test_keystrokes_that_touch_are_one_burst(predictor: Predictor) -> None:
+    typed = ask(predictor, "x = 1\n", (4, 5, ""), (4, 4, "a"), (5, 5, "b"), (6, 6, "c"))
+    pasted = ask(predictor, "x = 1\n", (4, 5, "abc"))
+    assert typed.edits == pasted.edits
+    assert set(typed.sources) == {(0, 1, 2, 3)}
+
+
+def test_a_jump_begins_a_new_burst(predictor: Predictor) -> None:
+    question = ask(predictor, "one = 1\ntwo = 2\n", (14, 15, "5"), (0, 3, "three"))
+    assert list(dict.fromkeys(question.sources)) == [(0,), (1,)]
+    assert text_after(predictor, question) == "three = 1\ntwo = 5\n"
+
+
+def test_what_was_typed_and_deleted_again_leaves_nothing(predictor: Predictor) -> None:
+    assert ask(predictor, "x = 1\n", (4, 4, "a"), (4, 5, "")).edits == []
+
+
+def test_a_half_typed_name_is_a_prefix_and_not_an_edit(predictor: Predictor) -> None:
+    question = ask(predictor, "x = \n", (4, 4, "re"), (6, 6, "s"), cursor=7)
+    assert question.prefix == "res"
+    assert question.prefix_start == 4
+    assert question.edits == []
+
+
+def test_a_name_that_was_there_before_is_no_prefix(predictor: Predictor) -> None:
+    assert ask(predictor, "x = res\n", (0, 1, "y"), cursor=7).prefix == ""
+    assert ask(predictor, "res, x\n", (3, 6, ""), cursor=3).prefix == ""
+
+
+def test_the_cursor_is_the_slot_to_its_left(predictor: Predictor) -> None:
+    tokenizer = predictor.bundle.require_tokenizer()
+    text = "a = b\n"
+    slots = Slots((1, *tokenizer.encode(text), 2))
+    before = [
+        tokenizer.decode([slots.contents[slot_before(slots, n, tokenizer)]]) for n in range(len(text) + 1)
+    ]
+    assert before == ["", "a", " ", "=", " ", "b", "\n"]
+
+
+def test_a_rewrite_of_a_large_region_is_a_new_start(predictor: Predictor) -> None:
+    question = ask(predictor, "a = 1\n" * 2000, (0, 12_000, "b = 2\n" * 2000))
+    assert question.silence == "too-long"
+    assert question.edits == []
+    after = ask(predictor, "a = 1\n" * 2000, (0, 12_000, "b = 2\n" * 2000), (0, 1, "c"))
+    assert after.silence is None
+    assert set(after.sources) == {(1,)}
+
+
+def test_edits_over_the_limit_fold_into_the_state(predictor: Predictor) -> None:
+    lines = [f"x{number} = {number}\n" for number in range(300)]
+    text = "".join(lines)
+    # Every second line, from the last to the first, so that each is a burst and no offset moves.
+    places = [sum(map(len, lines[:index])) for index in range(298, 0, -2)]
+    question = ask(predictor, text, *[(place, place + 1, "y") for place in places])
+    assert len(question.edits) == len(question.sources) == suggest.limit_edits(predictor)
+    assert question.sources[-1] == (len(places) - 1,)
+    expected = text
+    for place in places:
+        expected = expected[:place] + "y" + expected[place + 1 :]
+    assert text_after(predictor, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("edits", "cursor", "code"),
+    [
+        ([(0, 7, "")], None, "invalid-edit"),
+        ([(3, 2, "")], None, "invalid-edit"),
+        ([(0, 6, ""), (1, 1, "a")], None, "invalid-edit"),
+        ([(0, 6, "")], 1, "invalid-cursor"),
+        ([(0, 0, "a" * 2_000_000)], None, "text-too-long"),
+    ],
+)
+def test_what_is_wrong_is_refused_by_name(
+    predictor: Predictor, edits: list[tuple[int, int, str]], cursor: int | None, code: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        ask(predictor, "secret", *edits, cursor=cursor)
+    assert refused.value.code == code
+    assert "secret" not in refused.value.message
+
+
+def make_suggestion(start: int, end: int, text: str, *, continues: bool = False) -> Suggestion:
+    return Suggestion(
+        start=start,
+        end=end,
+        text=text,
+        confidence=0.9,
+        log_probability=-0.1,
+        edits=[],
+        tokens=[],
+        because=[],
+        continues_prefix=continues,
+    )
+
+
+@pytest.mark.parametrize(
+    ("suggestion", "placed"),
+    [
+        (make_suggestion(10, 10, "result", continues=True), (13, 13, "ult")),
+        (make_suggestion(10, 12, "result()", continues=True), (13, 15, "ult()")),
+        (make_suggestion(10, 10, "res", continues=True), None),
+        (make_suggestion(10, 10, "other", continues=True), None),
+        (make_suggestion(2, 4, "x"), (2, 4, "x")),
+        (make_suggestion(2, 10, "x"), (2, 10, "x")),
+        (make_suggestion(10, 12, "x"), (13, 15, "x")),
+        (make_suggestion(20, 20, "x"), (23, 23, "x")),
+        (make_suggestion(8, 12, "x"), None),
+        (make_suggestion(10, 10, "x"), None),
+    ],
+)
+def test_suggestions_are_placed_around_the_half_typed_name(
+    suggestion: Suggestion, placed: tuple[int, int, str] | None
+) -> None:
+    question = Question((1, 2), [], [], prefix="res", prefix_start=10)
+    made = suggest._placed(suggestion, question)
+    assert (made and (made.start, made.end, made.text)) == placed
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_the_token_edits_spell_what_the_changes_spell(data: st.DataObject) -> None:
+    text = data.draw(texts)
+    writer = suggest._Writer(TokenText(small_tokenizer(), text))
+    for index in range(data.draw(st.integers(0, 6))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 5)))
+        new = data.draw(texts)
+        writer.write(index, Change(start, end, new))
+        text = text[:start] + new + text[end:]
+    cursor = data.draw(st.none() | st.integers(0, len(text)))
+    question = writer.question(cursor, data.draw(st.integers(1, 30)))
+    spelled = small_tokenizer().decode(apply(question.state, question.edits))
+    if question.prefix_start is not None:
+        begin = question.prefix_start
+        spelled = spelled[:begin] + question.prefix + spelled[begin:]
+    assert spelled == text
+    assert len(question.sources) == len(question.edits)
