@@ -78,6 +78,9 @@ class Places:
         place = int(self._all[edit.position])
         if place < 0:
             raise ValueError(f"position {edit.position} is not in the current state: it was deleted")
+        if len(slots.contents) == len(self._all):
+            self._all = np.concatenate([self._all, np.full_like(self._all, -1)])
+            self._contents = np.concatenate([self._contents, np.zeros_like(self._contents)])
         template = self._around(place)
         slots.apply_explicit(Edit(place, edit.content))
         self._hunks.append(self._hunk(edit, place, template))

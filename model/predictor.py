@@ -1,0 +1,228 @@
+"""Predictor: a bundle that answers. The only file that knows ONNX Runtime.
+
+`open` encodes a state once; the History it returns is incremental: `append` runs the new edits alone, `keep` only
+remembers how many edits count. Caches stay where the graphs run: the same code binds them on the CPU and on a GPU.
+"""
+
+import contextlib
+import ctypes
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from model.arrays import NO_DISTANCE, NO_MATCH, EditFeatures, Places, apply_with_features
+from model.bundle import GRAPHS, Bundle, BundleError
+from model.edits import Edit, Slots
+from model.window import Predicted, WindowedHistory
+
+Floats = NDArray[np.float32]
+_NEVER = -1e9
+
+
+class Predictor:
+    """Runs a bundle."""
+
+    def __init__(self, bundle: Bundle, device: str = "auto") -> None:
+        self.bundle = bundle
+        providers = _providers(device)
+        self._device = "cuda" if providers[0] == "CUDAExecutionProvider" else "cpu"
+        self._sessions = {graph: _session(bundle, graph, providers) for graph in GRAPHS}
+        self.provider: str = self._sessions["step"].get_providers()[0]
+        if device == "cuda" and self.provider != "CUDAExecutionProvider":
+            raise BundleError("device cuda was asked for, but ONNX Runtime cannot use it here")
+        self._inputs = {graph: [i.name for i in s.get_inputs()] for graph, s in self._sessions.items()}
+        self._outputs = {graph: [o.name for o in s.get_outputs()] for graph, s in self._sessions.items()}
+
+    def open(self, state: Sequence[int]) -> "History | WindowedHistory":
+        """Encode a state. A file longer than the model's limit is seen through a window."""
+        limit = self.bundle.config.limit_tokens
+        if len(state) > limit:
+            return WindowedHistory(lambda window: History(self, window), state, limit)
+        return History(self, state)
+
+    def run(self, graph: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Run a graph. Arrays come from the host, the rest are tensors on the device; so are the results."""
+        binding = self._sessions[graph].io_binding()
+        for name in self._inputs[graph]:
+            value = given[name]
+            if isinstance(value, np.ndarray):
+                binding.bind_cpu_input(name, value)
+            else:
+                binding.bind_ortvalue_input(name, value)
+        names = self._outputs[graph]
+        for name in names:
+            is_read = name.endswith("_scores") or name == "because"
+            binding.bind_output(name, "cpu" if is_read else self._device)
+        self._sessions[graph].run_with_iobinding(binding)
+        return dict(zip(names, binding.get_outputs(), strict=True))
+
+
+class History:
+    """A state and the edits made to it so far, ready to predict the next."""
+
+    def __init__(self, predictor: Predictor, state: Sequence[int]) -> None:
+        self._predictor = predictor
+        config = predictor.bundle.config
+        unknown = [token for token in state if not 0 <= token < config.vocabulary_size]
+        if unknown:
+            raise ValueError(f"token {unknown[0]} is outside a vocabulary of {config.vocabulary_size}")
+        self._vocabulary_size = config.vocabulary_size
+        self._places = Places(state, config.limit_edits)
+        self._columns = -(-len(state) // config.state_multiple) * config.state_multiple
+        self._encode(state)
+        self.nbytes = 4 * self._columns * (3 * config.hidden_size + 64) + 100 * len(state)  # about
+
+    @property
+    def slots(self) -> Slots:
+        """The current state; for reading."""
+        return self._places.slots
+
+    def keep(self, count: int) -> None:
+        """Forget all edits but the first `count`."""
+        if count > len(self.slots.edits):
+            raise ValueError(f"cannot keep {count} of {len(self.slots.edits)} edits")
+        self._places.keep(count)
+        del self._predicted[count + 1 :]
+
+    def append(self, edits: Sequence[Edit]) -> None:
+        """Add edits; none is added when one of them is wrong."""
+        if not edits:
+            return
+        known = len(self.slots.edits)
+        try:
+            features = [self._apply(edit) for edit in edits]
+        except ValueError:
+            self._places.keep(known)
+            raise
+        given = self._fixed | self._caches | self._kept(known) | self._edit_arrays(edits, features)
+        outputs = self._predictor.run("step", given | self._relations())
+        self._take(outputs)
+        self._predicted += [None] * (len(edits) - 1) + [self._read(outputs)]
+
+    def predict(self) -> Predicted:
+        """The distribution of the next position, over all slots."""
+        predicted = self._predicted[-1]
+        if predicted is None:  # the newest edit that is kept was not the last of its append: say it again
+            edit = self.slots.edits[-1]
+            self.keep(len(self.slots.edits) - 1)
+            self.append([edit])
+            predicted = self._predicted[-1]
+        assert predicted is not None
+        return predicted
+
+    def content(self, predicted: Predicted, position: int) -> Floats:
+        """Log-probabilities of the content at a position."""
+        column = np.array([[self._column(position)]], dtype=np.int64)
+        given = self._fixed | self._caches | self._kept(predicted.edits) | predicted.rows
+        outputs = self._predictor.run("content", given | {"position": column})
+        scores: Floats = outputs["content_scores"].numpy()[0, 0]
+        return scores
+
+    def _encode(self, state: Sequence[int]) -> None:
+        padded = np.zeros((1, self._columns), dtype=np.int64)
+        padded[0, : len(state)] = state
+        mask = np.full((1, self._columns), _NEVER, dtype=np.float32)
+        mask[0, : len(state)] = 0.0
+        self._fixed: dict[str, Any] = {"state": padded, "mask": mask}
+        outputs = self._predictor.run("encode", self._fixed | self._relations())
+        self._fixed |= {name: value for name, value in outputs.items() if name.startswith(("state_", "copy_"))}
+        self._take(outputs)
+        self._predicted: list[Predicted | None] = [self._read(outputs)]  # after each number of edits
+
+    def _apply(self, edit: Edit) -> EditFeatures:
+        if edit.content >= self._vocabulary_size:
+            raise ValueError(f"token {edit.content} is outside a vocabulary of {self._vocabulary_size}")
+        return apply_with_features(self._places, edit)
+
+    def _take(self, outputs: dict[str, Any]) -> None:
+        self._caches = {
+            name.replace("present.", "past."): value
+            for name, value in outputs.items()
+            if name.startswith("present.")
+        }
+
+    def _read(self, outputs: dict[str, Any]) -> Predicted:
+        scores = outputs["position_scores"].numpy()[0, 0]
+        length = self.slots.state_length
+        return Predicted(
+            positions=np.concatenate([scores[:length], scores[self._columns :]]),
+            because=outputs["because"].numpy()[0, 1:],  # row 0 is no edit
+            edits=len(self.slots.edits),
+            rows={name: value for name, value in outputs.items() if name.startswith("row.")},
+        )
+
+    def _kept(self, count: int) -> dict[str, Any]:
+        indices = np.arange(count + 1, dtype=np.int64)
+        return {"kept": indices[:count], "kept_rows": indices}
+
+    def _column(self, slot: int) -> int:
+        return slot if slot < self.slots.state_length else slot - self.slots.state_length + self._columns
+
+    def _edit_arrays(self, edits: Sequence[Edit], features: Sequence[EditFeatures]) -> dict[str, Any]:
+        return {
+            "positions": np.array([[self._column(edit.position) for edit in edits]], dtype=np.int64),
+            "contents": np.array([[edit.content for edit in edits]], dtype=np.int64),
+            "places": np.array([[f.place for f in features]], dtype=np.int64),
+            "subjects": np.array([[f.subject for f in features]], dtype=np.int64),
+            "deletions": np.array([[int(f.is_deletion) for f in features]], dtype=np.int64),
+            "neighbours": np.array([[f.neighbours for f in features]], dtype=np.int64),
+            "moves": np.array([[f.move for f in features]], dtype=np.int64),
+            "steps": np.array([[f.step for f in features]], dtype=np.int64),
+        }
+
+    def _relations(self) -> dict[str, Any]:
+        places = self._places
+        return {
+            "alive": self._by_column(places.current >= 0, fill=False),
+            "distances": self._by_column(places.distances(), fill=NO_DISTANCE),
+            "matches": self._by_column(places.matches(), fill=NO_MATCH),
+        }
+
+    def _by_column(self, by_slot: NDArray[Any], fill: int | bool) -> NDArray[Any]:
+        length = self.slots.state_length
+        result = np.full((1, 1, self._columns + len(by_slot) - length), fill, dtype=by_slot.dtype)
+        result[0, 0, :length] = by_slot[:length]
+        result[0, 0, self._columns :] = by_slot[length:]
+        return result
+
+
+def _session(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    # A step is bound by memory and dispatch: a second thread makes it slower. An encoding is worth two.
+    options.intra_op_num_threads = 2 if graph == "encode" else 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # a helper in an editor must not spin
+    options.log_severity_level = 3
+    path = bundle.directory / f"{graph}.onnx"
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=providers)
+    except Exception as error:  # ONNX Runtime's own exceptions share no public base class
+        raise BundleError(f"ONNX Runtime cannot read {path}: {type(error).__name__}") from error
+
+
+def _providers(device: str) -> list[str]:
+    """CUDA where it is wanted and there; the CPU otherwise, without noise."""
+    cpu = ["CPUExecutionProvider"]
+    if device == "cpu" or "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+        if device == "cuda":
+            raise BundleError("device cuda was asked for, but this ONNX Runtime has no CUDA: install likewise[gpu]")
+        return cpu
+    if not _has_cuda_driver():
+        if device == "cuda":
+            raise BundleError("device cuda was asked for, but there is no CUDA driver on this machine")
+        return cpu
+    with contextlib.redirect_stdout(sys.stderr):  # it prints what it cannot find, and stdout may be a protocol
+        onnxruntime.preload_dlls()
+    return ["CUDAExecutionProvider", *cpu]
+
+
+def _has_cuda_driver() -> bool:
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,321 @@
+"""A trained implicit attention network as a bundle: three ONNX graphs that share one file of weights.
+
+    python -m training.export RUN --out BUNDLE
+
+Refuses to write a bundle whose graphs disagree with the network.
+"""
+
+import argparse
+import json
+import logging
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from onnx.external_data_helper import set_external_data
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from model.arrays import implicit_batch
+from model.bundle import Bundle, seal
+from model.calibration import Calibration
+from model.config import ModelConfig
+from model.edits import END, START, Edit, Instance
+from model.networks.incremental import EditInputs, IncrementalNetwork, Relations, Tensors, TorchBatch
+from model.predictor import Predictor
+from model.tokenizer import Tokenizer
+
+# FACTS of the runtime: newer opsets turn attention into an operator that refuses our masks.
+_OPSET = 20
+_TOLERANCE = 1e-4
+_SHARED_BYTES = 1024  # smaller weights stay in the graphs
+_FROM_HOST = ("state", "mask")  # what every graph gets from the host rather than from another graph
+RELATIONS = ("alive", "distances", "matches")
+EDITS = ("positions", "contents", "places", "subjects", "deletions", "neighbours", "moves", "steps")
+
+
+class _Encode(nn.Module):
+    """state, mask, relations -> encoded state, caches of an empty history, row 0, its position scores."""
+
+    def __init__(self, network: IncrementalNetwork) -> None:
+        super().__init__()
+        self.network = network
+        self.outputs: list[str] = []
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        state, mask, alive, distances, matches = inputs
+        encoded = self.network.encode(state, mask)
+        caches, rows = self.network.start(encoded)
+        scores = self.network.point(encoded, caches, rows, Relations(alive, distances, matches))
+        because = caches.pop("because")
+        results = {name: value for name, value in encoded.items() if name not in ("state", "state_mask")}
+        results |= {f"present.{name}": value for name, value in caches.items()}
+        results |= {f"row.{name}": value for name, value in rows.items()}
+        results |= {"position_scores": torch.log_softmax(scores, dim=-1), "because": because}
+        self.outputs = list(results)
+        return tuple(results.values())
+
+
+class _Step(nn.Module):
+    """encoded state, caches, new edits, relations -> grown caches, the newest row, its position scores."""
+
+    def __init__(self, network: IncrementalNetwork, encoded: Sequence[str], caches: dict[str, int]) -> None:
+        super().__init__()
+        self.network, self.encoded, self.caches = network, encoded, caches
+        self.inputs = [*_FROM_HOST, *encoded, "kept", "kept_rows", *(f"past.{name}" for name in caches)]
+        self.inputs += [*EDITS, *RELATIONS]
+        self.outputs: list[str] = []
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        given = dict(zip(self.inputs, inputs, strict=True))
+        encoded, caches = _given(given, self.encoded, self.caches)
+        edits = EditInputs(**{name: given[name] for name in EDITS})
+        caches, rows = self.network.append(encoded, caches, edits)
+        rows = {name: value[:, -1:] for name, value in rows.items()}
+        relations = Relations(*(given[name] for name in RELATIONS))
+        scores = self.network.point(encoded, caches, rows, relations)
+        because = caches.pop("because")
+        results = {f"present.{name}": value for name, value in caches.items()}
+        results |= {f"row.{name}": value for name, value in rows.items()}
+        results |= {"position_scores": torch.log_softmax(scores, dim=-1), "because": because}
+        self.outputs = list(results)
+        return tuple(results.values())
+
+
+class _Content(nn.Module):
+    """encoded state, caches, a row, a position -> content scores."""
+
+    def __init__(
+        self, network: IncrementalNetwork, encoded: Sequence[str], caches: dict[str, int], rows: Sequence[str]
+    ) -> None:
+        super().__init__()
+        self.network, self.encoded, self.caches, self.rows = network, encoded, caches, rows
+        self.inputs = [*_FROM_HOST, *encoded, "kept", "kept_rows", *(f"past.{name}" for name in caches)]
+        self.inputs += [*(f"row.{name}" for name in rows), "position"]
+        self.outputs = ["content_scores"]
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        given = dict(zip(self.inputs, inputs, strict=True))
+        encoded, caches = _given(given, self.encoded, self.caches)
+        rows = {name: given[f"row.{name}"] for name in self.rows}
+        logits = self.network.contents(encoded, caches, rows, given["position"])
+        return (torch.log_softmax(logits, dim=-1),)
+
+
+def _given(given: Tensors, encoded_names: Sequence[str], cache_names: dict[str, int]) -> tuple[Tensors, Tensors]:
+    """The encoded state and the caches as they were when the history had only the kept edits."""
+    encoded = {name: given[name] for name in encoded_names}
+    encoded |= {"state": given["state"], "state_mask": given["mask"].unsqueeze(1).unsqueeze(1)}
+    kept = {0: given["kept"], 1: given["kept_rows"]}
+    return encoded, {name: given[f"past.{name}"].index_select(1, kept[rows]) for name, rows in cache_names.items()}
+
+
+def export(
+    network: IncrementalNetwork,
+    config: ModelConfig,
+    tokenizer: Tokenizer | None,
+    directory: Path,
+    *,
+    name: str,
+    calibration: Calibration | None = None,
+    card: str | None = None,
+) -> Bundle:
+    """Write a bundle and check it against the network."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for stale in directory.iterdir():
+        stale.unlink()
+    network = network.eval()
+    weights = {key: value.detach().contiguous() for key, value in network.state_dict().items()}
+    save_file(weights, directory / "weights.safetensors")
+    (directory / "config.json").write_text(json.dumps(config.to_json(), indent=2) + "\n")
+    (directory / "calibration.json").write_text(json.dumps((calibration or Calibration()).to_json()) + "\n")
+    (directory / "MODEL_CARD.md").write_text(card or f"# {name}\n\nA {config.model} network.\n")
+    if tokenizer is not None:
+        (directory / "tokenizer.json").write_text(tokenizer.json)
+    with torch.no_grad():
+        _write_graphs(network, config, directory)
+    seal(directory, name)
+    bundle = Bundle.load(directory)
+    difference = disagreement(network, Predictor(bundle, device="cpu"))
+    if difference > _TOLERANCE:
+        raise ValueError(f"the exported graphs differ from the network by {difference:.2g}: nothing to ship")
+    return bundle
+
+
+def _write_graphs(network: IncrementalNetwork, config: ModelConfig, directory: Path) -> None:
+    """Three graphs by example: a history of one edit, to which two more are appended."""
+    batch = TorchBatch(implicit_batch([_random_instance(config, length=37, edits=5, seed=0)], config.state_multiple))
+    columns = batch.state.shape[1]
+    mask = torch.where(batch.state_mask, 0.0, -1e9)
+    first = [getattr(batch, name)[:, :1, :columns] for name in RELATIONS]
+    encode = _Encode(network)
+    outputs = dict(zip(_run(encode, batch.state, mask, *first), encode(batch.state, mask, *first), strict=True))
+    encoded = [name for name in outputs if name.startswith(("state_", "copy_"))]
+    caches = {
+        name.removeprefix("present."): value.shape[1]  # rows that it has before the first edit: none or one
+        for name, value in outputs.items()
+        if name.startswith("present.")
+    }
+    rows = [name.removeprefix("row.") for name in outputs if name.startswith("row.")]
+    _write(encode, [*_FROM_HOST, *RELATIONS], [batch.state, mask, *first], config, directory / "encode.onnx")
+
+    step = _Step(network, encoded, caches)
+    common: Tensors = {"state": batch.state, "mask": mask} | {name: outputs[name] for name in encoded}
+    past = {f"past.{name}": outputs[f"present.{name}"] for name in caches}
+    kept = {"kept": torch.arange(0), "kept_rows": torch.arange(1)}
+    for start, stop in ((0, 2), (2, 4)):  # the second round's shapes are the example: nothing in it has size one
+        edits = {name: getattr(batch, name)[:, start:stop] for name in EDITS}
+        relations = {name: getattr(batch, name)[:, stop : stop + 1, : columns + stop] for name in RELATIONS}
+        given = common | kept | past | edits | relations
+        example = [given[name] for name in step.inputs]
+        outputs = dict(zip(_run(step, *example), step(*example), strict=True))
+        past = {f"past.{name}": outputs[f"present.{name}"] for name in caches}
+        kept = {"kept": torch.arange(stop), "kept_rows": torch.arange(stop + 1)}
+    _write(step, step.inputs, example, config, directory / "step.onnx")
+
+    content = _Content(network, encoded, caches, rows)
+    given = common | kept | past | {f"row.{name}": outputs[f"row.{name}"] for name in rows}
+    given["position"] = torch.tensor([[3]])
+    _write(
+        content, content.inputs, [given[name] for name in content.inputs], config, directory / "content.onnx"
+    )
+
+
+def _run(module: Any, *inputs: Tensor) -> list[str]:
+    """The names of a module's outputs, which it knows when it has run."""
+    module(*inputs)
+    return list(module.outputs)
+
+
+def _write(module: Any, names: list[str], example: list[Tensor], config: ModelConfig, path: Path) -> None:
+    example = [value.contiguous() for value in example]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+        logging.getLogger("onnxscript").setLevel(logging.ERROR)
+        program = torch.onnx.export(
+            module,
+            tuple(example),
+            input_names=names,
+            output_names=list(module.outputs),
+            dynamic_shapes=(tuple(_dynamic(name, value, config) for name, value in zip(names, example, strict=True)),),
+            opset_version=_OPSET,
+            external_data=False,
+            optimize=True,
+            verbose=False,
+        )
+    assert program is not None
+    graph = program.model_proto
+    _drop_unused_inputs(graph)
+    _share_weights(graph, path.parent / "weights.safetensors")
+    onnx.save_model(graph, str(path))
+
+
+def _dynamic(name: str, value: Tensor, config: ModelConfig) -> dict[int, Any]:
+    """Which axes of an input change from call to call."""
+    auto = torch.export.Dim.AUTO
+    if name.startswith("row.") or name == "position":
+        return {}
+    if name in ("kept", "kept_rows"):
+        return {0: auto}
+    if name == "state_keys":
+        return {3: auto}
+    if name == "state_values":
+        return {2: auto}
+    if name in RELATIONS:
+        return {2: auto}
+    return {1: auto}
+
+
+def _drop_unused_inputs(model: Any) -> None:
+    """A network that has no use for an input does not ask for it."""
+    used = {name for node in model.graph.node for name in node.input}
+    for value in [value for value in model.graph.input if value.name not in used]:
+        model.graph.input.remove(value)
+
+
+def _share_weights(model: Any, weights: Path) -> None:
+    """Let each initializer that is a weight, or the transpose of one, be read from the file of weights.
+
+    So a weight is stored once, not in each graph. The runtime folds the transpositions away when it loads a graph."""
+    begin, entries = _safetensors_layout(weights)
+    plain, transposed = _by_content(weights, entries)
+    shared: set[str] = set()
+    for tensor in list(model.graph.initializer):
+        raw = onnx.numpy_helper.to_array(tensor).tobytes()
+        key = plain.get(raw) or transposed.get(raw)
+        if key is None or len(raw) < _SHARED_BYTES:
+            continue
+        operator = "Identity" if raw in plain else "Transpose"
+        model.graph.node.insert(0, onnx.helper.make_node(operator, [f"weights.{key}"], [tensor.name]))
+        model.graph.initializer.remove(tensor)
+        if key not in shared:
+            shared.add(key)
+            offset, end = entries[key]["data_offsets"]
+            model.graph.initializer.append(
+                _external(f"weights.{key}", entries[key]["shape"], weights.name, begin + offset, end - offset)
+            )
+
+
+def _by_content(weights: Path, entries: dict[str, Any]) -> tuple[dict[bytes, str], dict[bytes, str]]:
+    """The names of the weights by their bytes, and those of matrices by the bytes of their transpose."""
+    with safe_open(weights, framework="np") as file:
+        values = {key: file.get_tensor(key) for key in entries}
+    plain = {value.tobytes(): key for key, value in values.items()}
+    return plain, {value.T.tobytes(): key for key, value in values.items() if value.ndim == 2}
+
+
+def _external(name: str, shape: Sequence[int], file: str, offset: int, length: int) -> Any:
+    tensor = onnx.TensorProto(name=name, data_type=onnx.TensorProto.FLOAT, dims=shape, raw_data=b"\0")
+    set_external_data(tensor, file, offset=offset, length=length)
+    tensor.ClearField("raw_data")
+    return tensor
+
+
+def _safetensors_layout(path: Path) -> tuple[int, dict[str, Any]]:
+    """Where the data of a safetensors file begin, and each tensor's entry in its header."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        entries = json.loads(file.read(length))
+    entries.pop("__metadata__", None)
+    return 8 + length, entries
+
+
+def disagreement(network: IncrementalNetwork, predictor: Predictor) -> float:
+    """The largest difference of log-probabilities between the network and the graphs, over random histories."""
+    config, worst = network.config, 0.0
+    for seed, (length, count) in enumerate([(5, 3), (53, 7), (190, 11)]):
+        instance = _random_instance(config, length=length, edits=count, seed=seed + 1)
+        with torch.no_grad():
+            scores = network(TorchBatch(implicit_batch([instance], config.state_multiple)))
+        position = torch.log_softmax(scores.position, dim=-1)[0].numpy()
+        content = torch.log_softmax(scores.content, dim=-1)[0].numpy()
+        history = predictor.open(instance.state)
+        padded = scores.position.shape[2] - count
+        for index, edit in enumerate(instance.edits):
+            predicted = history.predict()
+            expected = np.concatenate([position[index, :length], position[index, padded : padded + index]])
+            alive = expected > -1e8
+            worst = max(worst, float(np.abs(predicted.positions - expected)[alive].max()))
+            ours = history.content(predicted, edit.position)
+            worst = max(worst, float(np.abs(ours - content[index]).max()))
+            history.append([edit])
+    return worst
+
+
+def _random_instance(config: ModelConfig, *, length: int, edits: int, seed: int) -> Instance:
+    from model.edits import DELETE, Slots
+
+    random = np.random.default_rng(seed)
+    state = (START, *(int(t) for t in random.integers(4, config.vocabulary_size, length - 2)), END)
+    slots = Slots(state)
+    for _ in range(edits):
+        place = int(random.integers(0, len(slots.order) - 1))
+        delete = place > 0 and len(slots.order) > 3 and random.random() < 0.4
+        slots.apply_explicit(Edit(place, DELETE if delete else int(random.integers(4, config.vocabulary_size))))
+    return Instance(state, tuple(slots.edits))
