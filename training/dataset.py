@@ -80,15 +80,33 @@ class ShardWriter:
             "positions": np.int32,
             "contents": token_type(vocabulary_size),
             "index": np.int64,
+            "fingerprints": np.int64,  # of shards only: what is equal here is one change, seen twice
         }
-        self._files = {name: (self._partial / f"{name}.raw").open("wb") for name in self._types}
+        self._files = {
+            name: (self._partial / f"{name}.raw").open("wb") for name in self._types
+        }
         self._rows: dict[str, list[int]] = {name: [] for name in self._types}
         self._state_tokens = 0
 
-    def append(self, instance: Instance, kind: Kind = Kind.HISTORY) -> None:
+    def append(
+        self,
+        instance: Instance,
+        kind: Kind = Kind.HISTORY,
+        fingerprint: int | None = None,
+    ) -> None:
         rows = self._rows
+        rows["fingerprints"].append(
+            hash(instance) if fingerprint is None else fingerprint
+        )
         rows["index"].extend(
-            (self._state_tokens, len(instance.state), self.edits, len(instance.edits), instance.conditioning, kind)
+            (
+                self._state_tokens,
+                len(instance.state),
+                self.edits,
+                len(instance.edits),
+                instance.conditioning,
+                kind,
+            )
         )
         rows["state"].extend(instance.state)
         rows["positions"].extend([edit.position for edit in instance.edits])
@@ -96,7 +114,9 @@ class ShardWriter:
         self.instances += 1
         self._state_tokens += len(instance.state)
         self.edits += len(instance.edits)
-        if len(rows["state"]) > 1 << 20:  # some megabytes: large enough to write at once, small enough to hold
+        if (
+            len(rows["state"]) > 1 << 20
+        ):  # some megabytes: large enough to write at once, small enough to hold
             self._flush()
 
     def close(self, notes: Mapping[str, Any] | None = None) -> None:
@@ -106,9 +126,14 @@ class ShardWriter:
             file.close()
             raw = self._partial / f"{name}.raw"
             values = np.fromfile(raw, dtype=self._types[name])
-            np.save(self._partial / f"{name}.npy", values.reshape(-1, len(Column)) if name == "index" else values)
+            np.save(
+                self._partial / f"{name}.npy",
+                values.reshape(-1, len(Column)) if name == "index" else values,
+            )
             raw.unlink()
-        (self._partial / "notes.json").write_text(json.dumps(dict(notes or {}), indent=1))
+        (self._partial / "notes.json").write_text(
+            json.dumps(dict(notes or {}), indent=1)
+        )
         shutil.rmtree(self.folder, ignore_errors=True)
         self._partial.rename(self.folder)
 
@@ -145,8 +170,12 @@ class Split(Sequence[Instance]):
     def arrays(self, number: int) -> tuple[Integers, Integers, Integers]:
         """State, positions and contents of one instance, without making objects of them."""
         row = self.index[number]
-        states = slice(row[Column.STATE_START], row[Column.STATE_START] + row[Column.STATE_LENGTH])
-        edits = slice(row[Column.EDIT_START], row[Column.EDIT_START] + row[Column.EDIT_LENGTH])
+        states = slice(
+            row[Column.STATE_START], row[Column.STATE_START] + row[Column.STATE_LENGTH]
+        )
+        edits = slice(
+            row[Column.EDIT_START], row[Column.EDIT_START] + row[Column.EDIT_LENGTH]
+        )
         return self.states[states], self.positions[edits], self.contents[edits]
 
     @property
@@ -183,7 +212,9 @@ class Dataset:
             raise ValueError(f"{folder} is not a dataset: it has no manifest.json")
         manifest = json.loads(path.read_text())
         if manifest.get("format") != FORMAT:
-            raise ValueError(f"{path} has format {manifest.get('format')}; this program reads format {FORMAT}")
+            raise ValueError(
+                f"{path} has format {manifest.get('format')}; this program reads format {FORMAT}"
+            )
         return cls(folder, manifest)
 
     @property
@@ -202,14 +233,21 @@ class Dataset:
 
     def split(self, name: str) -> Split:
         if name not in self.manifest["splits"]:
-            raise ValueError(f"{self.folder} has no split {name!r}; it has {', '.join(self.names)}")
+            raise ValueError(
+                f"{self.folder} has no split {name!r}; it has {', '.join(self.names)}"
+            )
         return Split(self.folder / name)
 
 
 class DatasetWriter:
     """Writes a whole dataset; it appears under its name only when it is complete."""
 
-    def __init__(self, folder: Path | str, vocabulary_size: int, vocabulary_sha256: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | str,
+        vocabulary_size: int,
+        vocabulary_sha256: str | None = None,
+    ) -> None:
         self.folder = Path(folder)
         self.manifest: dict[str, Any] = {
             "format": FORMAT,
@@ -227,22 +265,37 @@ class DatasetWriter:
 
     def append(self, split: str, instance: Instance, kind: Kind = Kind.HISTORY) -> None:
         if split not in self._shards:
-            self._shards[split] = ShardWriter(self._partial / split, self.manifest["vocabulary_size"])
+            self._shards[split] = ShardWriter(
+                self._partial / split, self.manifest["vocabulary_size"]
+            )
         self._shards[split].append(instance, kind)
 
     def join(self, split: str, shards: Iterable[Path], seed: int | None = 0) -> None:
-        """A split out of finished shards, its instances in an order shuffled by the seed (None: as they come)."""
-        counts = _join(list(shards), self._partial / split, self.manifest["vocabulary_size"], seed)
+        """A split out of finished shards, its instances in an order shuffled by the seed (None: as they come).
+
+        Of the instances with one fingerprint only the first is taken.
+        """
+        counts = _join(
+            list(shards), self._partial / split, self.manifest["vocabulary_size"], seed
+        )
         self.manifest["splits"][split] = counts
 
     def close(self, tokenizer_json: str | None = None) -> None:
         for name, shard in self._shards.items():
             shard.close()
-            (self._partial / name / "notes.json").unlink()
-            self.manifest["splits"][name] = {"instances": shard.instances, "edits": shard.edits}
+            for extra in ("notes.json", "fingerprints.npy"):
+                (self._partial / name / extra).unlink()
+            self.manifest["splits"][name] = {
+                "instances": shard.instances,
+                "edits": shard.edits,
+            }
         if tokenizer_json is not None:
-            (self._partial / "tokenizer.json").write_text(tokenizer_json, encoding="utf-8")
-        (self._partial / "manifest.json").write_text(json.dumps(self.manifest, indent=1))
+            (self._partial / "tokenizer.json").write_text(
+                tokenizer_json, encoding="utf-8"
+            )
+        (self._partial / "manifest.json").write_text(
+            json.dumps(self.manifest, indent=1)
+        )
         shutil.rmtree(self.folder, ignore_errors=True)
         self._partial.rename(self.folder)
 
@@ -254,19 +307,25 @@ def shard_notes(folder: Path) -> dict[str, Any]:
 
 
 def _load(path: Path) -> Integers:
-    array: Integers = np.load(path, mmap_mode="r") if path.stat().st_size > 0 else np.zeros(0)
+    array: Integers = (
+        np.load(path, mmap_mode="r") if path.stat().st_size > 0 else np.zeros(0)
+    )
     return array
 
 
-def _join(shards: list[Path], folder: Path, vocabulary_size: int, seed: int | None) -> dict[str, int]:
+def _join(
+    shards: list[Path], folder: Path, vocabulary_size: int, seed: int | None
+) -> dict[str, int]:
     """Copy shards into one split. Each large array is written once, in its final order, through a memory map."""
     folder.mkdir(parents=True)
     splits = [Split(shard) for shard in shards]
-    rows = [(number, row) for number, split in enumerate(splits) for row in range(len(split))]
+    rows = _distinct(shards)
     if seed is not None:
-        np.random.default_rng(seed).shuffle(rows)
-    state_tokens = sum(len(split.states) for split in splits)
-    edits = sum(len(split.positions) for split in splits)
+        rows = rows[np.random.default_rng(seed).permutation(len(rows))]
+    lengths = np.zeros(2, dtype=np.int64)
+    for number, row in rows:
+        lengths += splits[number].index[row, [Column.STATE_LENGTH, Column.EDIT_LENGTH]]
+    state_tokens, edits = lengths.tolist()
     kind = token_type(vocabulary_size)
     states = _create(folder / "state.npy", kind, (state_tokens,))
     positions = _create(folder / "positions.npy", np.dtype(np.int32), (edits,))
@@ -285,6 +344,19 @@ def _join(shards: list[Path], folder: Path, vocabulary_size: int, seed: int | No
         state_at += len(state)
         edit_at += len(position)
     return {"instances": len(rows), "edits": edits}
+
+
+def _distinct(shards: Sequence[Path]) -> Integers:
+    """(shard, row) of every instance but repeated ones."""
+    prints = [np.load(shard / "fingerprints.npy") for shard in shards]
+    every: Integers = np.concatenate([np.zeros(0, dtype=np.int64), *prints])
+    _, first = np.unique(every, return_index=True)
+    numbers = np.repeat(np.arange(len(shards)), [len(p) for p in prints])
+    within = np.concatenate(
+        [np.zeros(0, dtype=np.int64), *[np.arange(len(p)) for p in prints]]
+    )
+    first.sort()
+    return np.stack([numbers[first], within[first]], axis=1)
 
 
 def _create(path: Path, kind: npt.DTypeLike, shape: tuple[int, ...]) -> Integers:

@@ -1,0 +1,709 @@
+"""Program: histories to a dataset.
+
+    python -m training.mine tokenizer REPO... --vocabulary 8192 --out tokenizer.json
+    python -m training.mine git REPO... --tokenizer tokenizer.json --out DIR [--setting product|paper]
+    python -m training.mine vscode-history [DIR] --tokenizer tokenizer.json --out DIR
+    python -m training.mine recordings [DIR] --tokenizer tokenizer.json --out DIR
+
+A REPO is a path to a git repository; or, with --corpus FILE.toml and --mirrors DIR, the name of one in that file (none: all).
+Mining is resumable: finished parts stay in DIR.parts until the dataset is complete.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from multiprocessing.sharedctypes import Synchronized
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tqdm import tqdm
+
+from model.edits import DELETE, Instance, apply, edits_between, implicit_from_explicit
+from model.tokenizer import Tokenizer, hash_of, segments, train
+from training.dataset import DatasetWriter, Kind, ShardWriter, shard_notes
+from training.hunks import hunks_between
+from training.mining import (
+    Exclusions,
+    Modification,
+    Versions,
+    change_fingerprint,
+    files_at,
+    grouped,
+    has_secret,
+    head_of,
+    keep_share,
+    language_of,
+    modifications,
+    read_texts,
+    read_versions,
+    rejected_change,
+    rejected_text,
+)
+from training.recordings import recorded_sessions
+from training.refactorings import refactor
+from training.sessions import RememberingTokenizer, Session, instance_from_session
+from training.vscode_history import default_folder, histories
+from training.windows import SETTINGS, Setting, Windows, grow_window
+
+_PART_PAIRS = 4000  # pairs in a part: what a broken run loses at most
+_LIMIT_FILES_OF_COMMIT = 30  # of a larger commit only so many files are taken
+_NEW_CODE_EDITS = (
+    20  # a lone hunk with more insertions than this, and hardly a deletion, is new code
+)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository of the corpus."""
+
+    name: str
+    path: Path
+    split: str
+    licence: str = "unknown"
+    commit: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a process needs to mine one repository."""
+
+    repository: Repository
+    tokenizer_path: Path
+    setting: Setting
+    parts: Path
+    exclusions: tuple[str, ...]
+    limit_pairs: int
+    languages: tuple[str, ...]
+    seed: int
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except ValueError as error:
+        print(f"mine: {error}", file=sys.stderr)
+        return 2
+
+
+# Repositories
+
+
+def find_repositories(options: argparse.Namespace) -> list[Repository]:
+    """The repositories asked for: by path, or by their names in a corpus file."""
+    if options.corpus is None:
+        paths = [Path(name) for name in options.repositories]
+        return [
+            Repository(_name_of(path), path, options.split, commit=head_of(path))
+            for path in paths
+        ]
+    corpus = tomllib.loads(options.corpus.read_text())
+    wanted = set(options.repositories)
+    found = [
+        Repository(
+            entry["name"],
+            _mirror(options.mirrors, entry["name"]),
+            entry["split"],
+            entry["licence"],
+            entry["commit"],
+        )
+        for entry in corpus["repository"]
+        if not wanted or entry["name"] in wanted
+    ]
+    held_out = set(corpus.get("held_out", [])) & {
+        repository.name for repository in found
+    }
+    missing = wanted - {repository.name for repository in found}
+    if held_out or missing:
+        raise ValueError(
+            f"not to be mined: {sorted(held_out)}; not in {options.corpus}: {sorted(missing)}"
+        )
+    return found
+
+
+def _name_of(path: Path) -> str:
+    path = path.resolve()
+    if path.name in {"repo", ".git"}:
+        path = path.parent
+    return path.name.removesuffix(".git").replace("+", "/")
+
+
+def _mirror(mirrors: Path, name: str) -> Path:
+    for candidate in (
+        mirrors / name.replace("/", "+") / "repo",
+        mirrors / name,
+        mirrors / name.rpartition("/")[2],
+    ):
+        if candidate.is_dir():
+            return candidate
+    raise ValueError(
+        f"no clone of {name} in {mirrors}: git clone https://github.com/{name} {mirrors / name}"
+    )
+
+
+# Histories
+
+
+def mine_git(options: argparse.Namespace) -> int:
+    setting = replace(SETTINGS[options.setting], **_changed_settings(options))
+    tokenizer = Tokenizer(options.tokenizer.read_text(encoding="utf-8"))
+    exclusions = (
+        tuple(options.exclude_commits.read_text().split())
+        if options.exclude_commits
+        else ()
+    )
+    repositories = find_repositories(options)
+    parts = options.out.with_name(options.out.name + ".parts")
+    identity = {
+        "tokenizer": hash_of(tokenizer.spellings),
+        "setting": setting.to_json(),
+        "seed": options.seed,
+    }
+    _claim(parts, identity)
+    jobs = [
+        Job(
+            repository,
+            options.tokenizer,
+            setting,
+            parts,
+            exclusions,
+            options.limit_pairs,
+            tuple(options.language),
+            options.seed,
+        )
+        for repository in repositories
+    ]
+    _run(jobs, options.processes)
+    writer = DatasetWriter(options.out, len(tokenizer), hash_of(tokenizer.spellings))
+    counts: Counter[str] = Counter()
+    for split in ("train", "dev", "test"):
+        shards = [
+            shard
+            for r in repositories
+            if r.split == split
+            for shard in _shards(parts, r)
+        ]
+        if shards:
+            writer.join(split, shards, seed=options.seed)
+    for repository in repositories:
+        of_repository: Counter[str] = Counter()
+        for shard in _shards(parts, repository):
+            of_repository.update(shard_notes(shard)["counts"])
+        counts.update(of_repository)
+        writer.manifest["sources"].append(
+            {
+                "repository": repository.name,
+                "commit": repository.commit,
+                "licence": repository.licence,
+                "split": repository.split,
+                "counts": dict(of_repository),
+            }
+        )
+    writer.manifest["counts"] = dict(counts.most_common())
+    writer.manifest["setting"] = setting.to_json() | {"seed": options.seed}
+    writer.close(tokenizer.json)
+    if not options.keep_parts:
+        shutil.rmtree(parts)
+    print(
+        json.dumps(
+            {"splits": writer.manifest["splits"], "counts": writer.manifest["counts"]},
+            indent=1,
+        )
+    )
+    return 0
+
+
+def _changed_settings(options: argparse.Namespace) -> dict[str, Any]:
+    names = {
+        "limit_state": options.limit_tokens,
+        "limit_edits": options.limit_edits,
+        "refactorings": options.refactorings,
+    }
+    return {name: value for name, value in names.items() if value is not None}
+
+
+def _claim(parts: Path, identity: dict[str, Any]) -> None:
+    """Parts left by a run with other settings must not be mixed in."""
+    path = parts / "identity.json"
+    if path.is_file() and json.loads(path.read_text()) != identity:
+        raise ValueError(
+            f"{parts} was made with other settings: remove it, or choose another --out"
+        )
+    parts.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(identity))
+
+
+def _shards(parts: Path, repository: Repository) -> list[Path]:
+    folder = parts / repository.name.replace("/", "+")
+    return sorted(path for path in folder.glob("part-*") if path.suffix != ".partial")
+
+
+_progress: "Synchronized[int]"
+
+
+def _start(progress: "Synchronized[int]") -> None:
+    global _progress
+    _progress = progress
+    os.nice(10)
+
+
+def _run(jobs: list[Job], processes: int) -> None:
+    """Largest repositories first, so that no process is left alone with one at the end."""
+    jobs = sorted(jobs, key=lambda job: -_size(job.repository.path))
+    context = multiprocessing.get_context("spawn")
+    progress = context.Value("q", 0)
+    with (
+        context.Pool(processes, _start, (progress,)) as pool,
+        tqdm(unit=" pairs", smoothing=0.05) as bar,
+    ):
+        pending = [pool.apply_async(mine_repository, (job,)) for job in jobs]
+        while pending:
+            pending[0].wait(1.0)
+            bar.update(progress.value - bar.n)
+            bar.set_postfix(
+                repositories=f"{len(jobs) - len(pending)}/{len(jobs)}", refresh=False
+            )
+            finished = [result for result in pending if result.ready()]
+            for result in finished:
+                result.get()
+            pending = [result for result in pending if result not in finished]
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.rglob("*.pack"))
+
+
+def mine_repository(job: Job) -> None:
+    """Mine one repository, part by part; parts that are there already are kept."""
+    repository = job.repository
+    folder = job.parts / repository.name.replace("/", "+")
+    if (folder / "done").is_file():
+        return
+    counts: Counter[str] = Counter()
+    found = modifications(
+        repository.path, repository.commit, Exclusions(job.exclusions), counts
+    )
+    groups = grouped(_sample(found, job, counts))
+    tokenizer = RememberingTokenizer(job.tokenizer_path.read_text(encoding="utf-8"))
+    for number, part in enumerate(_parts(groups)):
+        shard = folder / f"part-{number:03d}"
+        if not shard.is_dir():
+            miner = _Miner(
+                repository,
+                tokenizer,
+                job.setting,
+                job.seed,
+                counts if number == 0 else Counter(),
+            )
+            miner.mine(part, shard)
+    (folder / "done").touch()
+
+
+def _sample(
+    found: Iterable[Modification], job: Job, counts: Counter[str]
+) -> list[Modification]:
+    """Fewer files of huge commits, of prose, and of huge repositories; whole files, so that their versions stay together."""
+    files: Counter[str] = Counter()
+    taken: list[Modification] = []
+    for modification in found:
+        files[modification.commit] += 1
+        if job.languages and language_of(modification.path) not in job.languages:
+            counts["other language"] += 1
+        elif _draw(modification.path, job.seed) >= keep_share(modification.path):
+            counts["sampled out"] += 1
+        elif files[modification.commit] > _LIMIT_FILES_OF_COMMIT:
+            counts["large commit"] += 1
+        else:
+            taken.append(modification)
+    if len(taken) <= job.limit_pairs:
+        return taken
+    share = job.limit_pairs / len(taken)
+    kept = [m for m in taken if _draw("limit:" + m.path, job.seed) < share]
+    counts["sampled out"] += len(taken) - len(kept)
+    return kept
+
+
+def _draw(text: str, seed: int) -> float:
+    """A number in [0, 1) that depends on the text alone, so that a resumed run decides alike."""
+    return (
+        int.from_bytes(
+            sha256(f"{seed}:{text}".encode("utf-8", "surrogatepass")).digest()[:6],
+            "big",
+        )
+        / 2.0**48
+    )
+
+
+def _parts(groups: Sequence[list[Modification]]) -> Iterator[list[list[Modification]]]:
+    part: list[list[Modification]] = []
+    for group in groups:
+        part.append(group)
+        if sum(map(len, part)) >= _PART_PAIRS:
+            yield part
+            part = []
+    yield part
+
+
+class _Miner:
+    """Turns the versions of files into instances of one shard."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        tokenizer: Tokenizer,
+        setting: Setting,
+        seed: int,
+        counts: Counter[str],
+    ) -> None:
+        self.repository = repository
+        self.tokenizer = tokenizer
+        self.setting = setting
+        self.seed = seed
+        self.counts = counts
+        self.windows = Windows(tokenizer, setting)
+        self.seen: set[int] = set()
+
+    def mine(self, groups: Sequence[Sequence[Modification]], folder: Path) -> None:
+        shard = ShardWriter(folder, len(self.tokenizer))
+        instances = self._paper if self.setting.name == "paper" else self._product
+        for runs in read_versions(self.repository.path, groups):
+            for run in runs:
+                for instance, kind, fingerprint in instances(run):
+                    if has_secret(self.tokenizer.decode(instance.state)):
+                        self.counts["secret"] += 1
+                        continue
+                    self.counts[f"instances: {kind.name.lower()}"] += 1
+                    shard.append(instance, kind, fingerprint)
+                _progress.value += len(run.modifications)
+        shard.close({"counts": dict(self.counts)})
+
+    def _product(self, run: Versions) -> Iterator[tuple[Instance, Kind, int]]:
+        rejected: dict[str, str | None] = {}
+        for number, modification in enumerate(run.modifications):
+            versions = _texts(run.texts[number : number + 4])
+            if len(versions) < 2:
+                self.counts["binary or too large"] += 1
+                continue
+            for text in versions[:2]:
+                if text not in rejected:
+                    rejected = (
+                        {**rejected, text: rejected_text(text)}
+                        if len(rejected) < 3
+                        else {text: rejected_text(text)}
+                    )
+            reason = rejected.get(versions[0]) or rejected_text(versions[1])
+            if reason is not None:
+                self.counts[reason] += 1
+                continue
+            yield from self._change(modification, versions)
+
+    def _change(
+        self, modification: Modification, versions: list[str]
+    ) -> Iterator[tuple[Instance, Kind, int]]:
+        lines = segments(versions[0])
+        hunks = hunks_between(lines, segments(versions[1]))
+        reason = "too many edits" if hunks is None else rejected_change(lines, hunks)
+        if reason is not None or hunks is None:
+            self.counts[reason or ""] += 1
+            return
+        print_of_change = change_fingerprint(lines, hunks)
+        if print_of_change in self.seen:
+            self.counts["duplicate"] += 1
+            return
+        self.seen.add(print_of_change)
+        self.counts["changes used"] += 1
+        random = Random(f"{self.seed}:{modification.commit}:{modification.path}")
+        sessions = self.windows.sessions(versions, hunks, random)
+        for number, session in enumerate(sessions):
+            instance = instance_from_session(
+                session, self.tokenizer, self.setting.limit_edits
+            )
+            if instance is None or self._is_dull(session, instance, random):
+                self.counts["new code or single hunk"] += 1
+            else:
+                yield instance, session.kind, print_of_change ^ number
+        yield from self._refactorings(versions[1], max(1, len(sessions)), random)
+
+    def _is_dull(self, session: Session, instance: Instance, random: Random) -> bool:
+        inserted = sum(edit.content != DELETE for edit in instance.edits)
+        if len(session.changes) == 1 and random.random() >= self.setting.keep_single:
+            return True
+        is_new_code = len(session.changes) == 1 and inserted > max(
+            _NEW_CODE_EDITS, 0.9 * len(instance.edits)
+        )
+        return is_new_code and random.random() >= self.setting.keep_new_code
+
+    def _refactorings(
+        self, text: str, sessions: int, random: Random
+    ) -> Iterator[tuple[Instance, Kind, int]]:
+        lines = segments(text)
+        for _ in range(sessions):
+            if random.random() >= self.setting.refactorings:
+                continue
+            at = random.randrange(len(lines))
+            limit = self.setting.limit_state - 2
+            window = grow_window(
+                lines, (at, at), (0, len(lines)), limit, self.windows.length, random
+            )
+            session = (
+                refactor("".join(lines[slice(*window)]), random) if window else None
+            )
+            instance = (
+                instance_from_session(session, self.tokenizer, self.setting.limit_edits)
+                if session
+                else None
+            )
+            if session is not None and instance is not None:
+                yield instance, session.kind, random.getrandbits(63)
+
+    def _paper(self, run: Versions) -> Iterator[tuple[Instance, Kind, int]]:
+        """Whole files within the limit; the plain token differences of their versions, until there are enough."""
+        limit = self.setting.limit_edits
+        state: tuple[int, ...] = ()
+        explicit: list[Any] = []
+        current: tuple[int, ...] = ()
+        fingerprint = 0
+        for modification, old, new in zip(
+            run.modifications, run.texts[:-1], run.texts[1:], strict=True
+        ):
+            before, after = self._paper_state(old), self._paper_state(new)
+            if before is None or after is None or (explicit and current != before):
+                yield from _finished(state, explicit, fingerprint, limit)
+                explicit = []
+            if before is None or after is None:
+                continue
+            lines = segments(old or "")
+            hunks = hunks_between(lines, segments(new or "")) or []
+            reason = rejected_change(lines, hunks)
+            print_of_change = change_fingerprint(lines, hunks)
+            if reason is None and print_of_change in self.seen:
+                reason = "duplicate"
+            edits = edits_between(before, after) if reason is None else []
+            if reason is None and len(edits) > limit:
+                reason = "too many edits"
+            if reason is not None:
+                self.counts[reason] += 1
+                yield from _finished(state, explicit, fingerprint, limit)
+                explicit = []
+                continue
+            self.seen.add(print_of_change)
+            self.counts["changes used"] += 1
+            if len(explicit) + len(edits) > limit:
+                yield from _finished(state, explicit, fingerprint, limit)
+                explicit = []
+            if not explicit:
+                state, fingerprint = before, print_of_change
+            explicit.extend(edits)
+            current = after
+        yield from _finished(state, explicit, fingerprint, limit)
+
+    def _paper_state(self, text: str | None) -> tuple[int, ...] | None:
+        if (
+            text is None
+            or len(text) > 12 * self.setting.limit_state
+            or rejected_text(text) is not None
+        ):
+            self.counts["binary or too large"] += 1
+            return None
+        state = (1, *self.tokenizer.encode(text), 2)
+        if len(state) > self.setting.limit_state:
+            self.counts["binary or too large"] += 1
+            return None
+        return state
+
+
+def _finished(
+    state: tuple[int, ...], explicit: Sequence[Any], fingerprint: int, limit: int
+) -> Iterator[tuple[Instance, Kind, int]]:
+    if explicit:
+        edits = implicit_from_explicit(state, explicit[:limit])
+        yield Instance(state, tuple(edits)), Kind.HISTORY, fingerprint
+
+
+def _texts(texts: Sequence[str | None]) -> list[str]:
+    """The texts up to the first that is none."""
+    result: list[str] = []
+    for text in texts:
+        if text is None:
+            break
+        result.append(text)
+    return result
+
+
+# The vocabulary
+
+
+def mine_tokenizer(options: argparse.Namespace) -> int:
+    """Train a vocabulary on files of the newest commit, the same number of bytes from each repository."""
+    repositories = [
+        r
+        for r in find_repositories(options)
+        if r.split == "train" or options.corpus is None
+    ]
+    texts: list[str] = []
+    for repository in tqdm(repositories, unit=" repositories"):
+        texts.extend(_sample_texts(repository, options))
+    tokenizer = train(texts, options.vocabulary)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(tokenizer.json, encoding="utf-8")
+    print(
+        f"{len(tokenizer)} tokens from {sum(map(len, texts)):,} characters of {len(repositories)} repositories"
+    )
+    return 0
+
+
+def _sample_texts(repository: Repository, options: argparse.Namespace) -> Iterator[str]:
+    files = files_at(repository.path, repository.commit)
+    random = Random(f"{options.seed}:{repository.name}")
+    random.shuffle(files)
+    languages = set(options.language)
+    files = [
+        f
+        for f in files
+        if random.random() < keep_share(f[0])
+        and (not languages or language_of(f[0]) in languages)
+    ]
+    left = options.bytes_of_repository
+    for text in read_texts(repository.path, [blob for _, blob in files]):
+        if left <= 0:
+            return
+        if text is not None and rejected_text(text) is None:
+            left -= len(text)
+            yield text[:left] if left < 0 else text
+
+
+# What a person's own editor kept
+
+
+def mine_own(options: argparse.Namespace) -> int:
+    """The user's own saves or recordings: every tenth file is held out for dev."""
+    setting = replace(SETTINGS["product"], **_changed_settings(options))
+    tokenizer = RememberingTokenizer(options.tokenizer.read_text(encoding="utf-8"))
+    writer = DatasetWriter(options.out, len(tokenizer), hash_of(tokenizer.spellings))
+    counts: Counter[str] = Counter()
+    for name, session in options.sessions(options, tokenizer, setting):
+        counts["sessions"] += 1
+        if has_secret(session.text):
+            counts["secret"] += 1
+            continue
+        instance = instance_from_session(session, tokenizer, setting.limit_edits)
+        if instance is not None:
+            writer.append(
+                "dev" if _draw(name, options.seed) < 0.1 else "train",
+                instance,
+                session.kind,
+            )
+    writer.manifest["counts"] = dict(counts)
+    writer.manifest["setting"] = setting.to_json()
+    writer.close(tokenizer.json)
+    print(json.dumps(writer.manifest["splits"]))
+    return 0
+
+
+def _saved_sessions(
+    options: argparse.Namespace, tokenizer: Tokenizer, setting: Setting
+) -> Iterator[tuple[str, Session]]:
+    windows = Windows(tokenizer, setting)
+    for history in tqdm(histories(options.folder or default_folder()), unit=" files"):
+        for number in range(len(history.texts) - 1):
+            versions = list(history.texts[number : number + 4])
+            lines = segments(versions[0])
+            hunks = hunks_between(lines, segments(versions[1]))
+            if hunks is None or rejected_change(lines, hunks) is not None:
+                continue
+            random = Random(f"{options.seed}:{history.path}:{number}")
+            for session in windows.sessions(versions, hunks, random):
+                yield history.path, session._replace(kind=Kind.SAVES)
+
+
+def _recorded_sessions(
+    options: argparse.Namespace, tokenizer: Tokenizer, setting: Setting
+) -> Iterator[tuple[str, Session]]:
+    yield from recorded_sessions(options.folder, Windows(tokenizer, setting))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m training.mine", description="Histories to a dataset."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    git = commands.add_parser("git", help="git histories")
+    git.set_defaults(run=mine_git)
+    vocabulary = commands.add_parser(
+        "tokenizer", help="train a vocabulary on repositories"
+    )
+    vocabulary.set_defaults(run=mine_tokenizer)
+    for command in (git, vocabulary):
+        command.add_argument("repositories", nargs="*", metavar="REPO")
+        command.add_argument(
+            "--corpus",
+            type=Path,
+            help="TOML file that names repositories, commits, licences, splits",
+        )
+        command.add_argument(
+            "--mirrors",
+            type=Path,
+            default=Path(),
+            help="folder with the clones of a corpus",
+        )
+        command.add_argument(
+            "--split", default="train", help="split of repositories given by path"
+        )
+        command.add_argument(
+            "--language",
+            action="append",
+            default=[],
+            help="only this language (repeatable)",
+        )
+    git.add_argument("--setting", choices=sorted(SETTINGS), default="product")
+    git.add_argument(
+        "--exclude-commits",
+        type=Path,
+        metavar="FILE",
+        help="a beginning of a commit's hash on each line",
+    )
+    git.add_argument(
+        "--limit-pairs", type=int, default=60_000, help="file pairs of one repository"
+    )
+    git.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
+    git.add_argument(
+        "--keep-parts",
+        action="store_true",
+        help="keep the parts, to add repositories later",
+    )
+    vocabulary.add_argument("--vocabulary", type=int, default=8192)
+    vocabulary.add_argument("--bytes-of-repository", type=int, default=1_000_000)
+
+    saves = commands.add_parser("vscode-history", help="VS Code's local history")
+    saves.set_defaults(run=mine_own, sessions=_saved_sessions)
+    recordings = commands.add_parser(
+        "recordings", help="what the language server recorded"
+    )
+    recordings.set_defaults(run=mine_own, sessions=_recorded_sessions)
+    for command in (saves, recordings):
+        command.add_argument("folder", nargs="?", type=Path)
+    for command in (git, saves, recordings):
+        command.add_argument("--tokenizer", type=Path, required=True)
+        command.add_argument("--limit-tokens", type=int, help="tokens of a state")
+        command.add_argument("--limit-edits", type=int)
+        command.add_argument(
+            "--refactorings", type=float, help="synthetic refactorings for each session"
+        )
+    for command in (git, vocabulary, saves, recordings):
+        command.add_argument("--out", type=Path, required=True)
+        command.add_argument("--seed", type=int, default=0)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
