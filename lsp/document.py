@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
+from typing import NamedTuple
 
 from lsprotocol import types
 
@@ -30,6 +31,13 @@ _WIDTHS: dict[str, Callable[[str], int]] = {
     "utf-16": _utf16_width,
     "utf-32": lambda character: 1,
 }
+
+
+class Edited(NamedTuple):
+    """A change that was made, and the text that it took away."""
+
+    change: Change
+    removed: str
 
 
 class Document:
@@ -72,13 +80,11 @@ class Document:
         """The text of the lines from `first` up to, not including, `last`; numbers outside of the file are none of it."""
         return "".join(self._lines[max(0, first) : max(0, last)])
 
-    def update(
-        self, events: Iterable[types.TextDocumentContentChangeEvent], version: int
-    ) -> list[Change]:
+    def update(self, events: Iterable[types.TextDocumentContentChangeEvent], version: int) -> list[Edited]:
         """Apply the changes of one notification, each to the text that the one before left."""
-        changes = [self._apply(event) for event in events]
+        edited = [self._apply(event) for event in events]
         self.version = version
-        return changes
+        return edited
 
     def replace(self, change: Change) -> None:
         # The neighbours of the change belong to it: a "\n" after a "\r" is one line break, not two.
@@ -109,15 +115,16 @@ class Document:
     def range_from_offsets(self, start: int, end: int) -> types.Range:
         return types.Range(start=self.position_from_offset(start), end=self.position_from_offset(end))
 
-    def _apply(self, event: types.TextDocumentContentChangeEvent) -> Change:
+    def _apply(self, event: types.TextDocumentContentChangeEvent) -> Edited:
         if isinstance(event, types.TextDocumentContentChangePartial):
             start = self.offset_from_position(event.range.start)
             end = max(start, self.offset_from_position(event.range.end))
             change = Change(start, end, event.text)
         else:
             change = trimmed(Change(0, len(self), event.text), self.text)
+        removed = self.slice(change.start, change.end)
         self.replace(change)
-        return change
+        return Edited(change, removed)
 
     def _column_from_character(self, content: str, character: int) -> int:
         if content.isascii():

@@ -7,9 +7,10 @@ not part of the stream: it is a prefix that a prediction continues. At any momen
     text of (state + edits), with the prefix put in at its place  ==  the editor's text.
 """
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from model.bursts import Burst, Replaced, TokenText, half_typed
@@ -185,17 +186,15 @@ class Recorder:
     def offset_of_token(self, explicit: int) -> int:
         """The offset, in the text, at which a token of the current state begins."""
         remaining = max(0, explicit - 1)  # one for START
-        partial_segment = -1 if self._partial is None else self.text.segment_at(self._partial.start)
-        for segment, tokens in enumerate(self.text.tokens):
-            if segment == partial_segment:
-                left, right = self._around_partial(segment)
-                tokens = (*left, *right)
-            if remaining < len(tokens):
-                lengths = self.text.tokenizer.lengths
-                offset = self.text.start_of(segment) + int(lengths[list(tokens[:remaining])].sum())
-                return self.with_prefix(offset) if segment == partial_segment else offset
-            remaining -= len(tokens)
-        return len(self.text)
+        tokens = self._tokens_of_stream()
+        ends = list(accumulate(map(len, tokens)))
+        segment = bisect_right(ends, remaining)
+        if segment == len(tokens):
+            return len(self.text)
+        before = tokens[segment][: remaining - (ends[segment - 1] if segment else 0)]
+        offset = self.text.start_of(segment) + int(self.text.tokenizer.lengths[list(before)].sum())
+        in_line_of_partial = self._partial is not None and segment == self.text.segment_at(self._partial.start)
+        return self.with_prefix(offset) if in_line_of_partial else offset
 
     def with_prefix(self, offset: int) -> int:
         """An offset in the stream's text as an offset in the editor's, which has the half-typed name as well."""
@@ -379,12 +378,15 @@ class Recorder:
 
     def _spells_text(self) -> bool:
         """Is state + edits + prefix the text?"""
-        tokens = self.text.tokens
-        if self._partial is not None:
-            segment = self.text.segment_at(self._partial.start)
-            left, right = self._around_partial(segment)
-            tokens = [*tokens[:segment], (*left, *right), *tokens[segment + 1 :]]
-        return self.slots.tokens()[1:-1] == list(chain.from_iterable(tokens))
+        return self.slots.tokens()[1:-1] == list(chain.from_iterable(self._tokens_of_stream()))
+
+    def _tokens_of_stream(self) -> list[tuple[int, ...]]:
+        """The tokens of the text by segment, without the half-typed name."""
+        if self._partial is None:
+            return self.text.tokens
+        segment = self.text.segment_at(self._partial.start)
+        left, right = self._around_partial(segment)
+        return [*self.text.tokens[:segment], (*left, *right), *self.text.tokens[segment + 1 :]]
 
     def _fold(self) -> None:
         """Let the oldest edits become part of the base when there are too many. Half at once: it costs an encoding."""

@@ -1,0 +1,99 @@
+"""Which files are never read into a session, recorded or sent. The user's globs add to these, never replace them."""
+
+import os
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+LIMIT_CHARACTERS = 1_000_000  # a file as long as this is data, not something a person edits by hand
+
+# A glob without a slash is about the name of a file or of a folder that holds it.
+_SECRETS = (
+    *(".env", ".env.*", "*.env", ".envrc", ".flaskenv", "*.tfvars", "*.tfvars.json", "*.tfstate", "*.tfstate.*"),
+    *("*.pem", "*.key", "*.crt", "*.cer", "*.der", "*.csr", "*.p7b", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore"),
+    *("*.pgp", "*.gpg", "*.asc", "*.ppk", "*.kdb", "*.kdbx", "*.age", "*.ovpn", "*.mobileprovision", "*.keytab"),
+    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "authorized_keys", "known_hosts", ".ssh", ".gnupg"),
+    *(".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".yarnrc*", ".pypirc", ".htpasswd", ".git-credentials"),
+    *(".aws", ".azure", ".kube", "kubeconfig*", ".docker", ".dockercfg", ".boto", ".s3cfg", "gcloud", ".terraformrc"),
+    *("credentials", "credentials.*", "*credentials*.json", "service-account*.json", "*secret*", "*password*"),
+    *("*token*.json", "*token*.txt", ".vault*", "vault.yml", "vault.yaml", "master.key", ".bash_history", ".*_history"),
+)
+# Source code about secrets is no secret: `reset_password.py` is a file like others, `secret.yaml` is not.
+_SOURCES = re.compile(
+    r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|vue|svelte|java|kt|scala|go|rs|c|cc|cpp|h|hpp|cs|rb|php|swift|lua|ex|exs|md|rst|html|css)$",
+    re.IGNORECASE,
+)
+_LOOSE = frozenset({"*secret*", "*password*", "credentials.*"})
+_SCHEMES = frozenset({"file", "untitled", "vscode-notebook-cell"})
+_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
+
+
+class Exclusions:
+    """The default globs and the user's."""
+
+    def __init__(self, globs: Iterable[str] = ()) -> None:
+        self._always = [_pattern(glob) for glob in _SECRETS if glob not in _LOOSE]
+        self._always += [_pattern(glob) for glob in globs if glob]
+        self._not_for_sources = [_pattern(glob) for glob in _SECRETS if glob in _LOOSE]
+
+    def reason_for(self, uri: str, text: str = "") -> str | None:
+        """Why a file is excluded; none when it is not."""
+        if urlsplit(uri).scheme not in _SCHEMES:
+            return "excluded-scheme"
+        if any(map(self.is_secret_path, paths_of(uri))):
+            return "excluded"
+        if len(text) > LIMIT_CHARACTERS:
+            return "too-large"
+        if _PRIVATE_KEY.search(text, 0, 4096):
+            return "excluded"
+        return None
+
+    def is_secret_path(self, path: str) -> bool:
+        if any(pattern.search(path) for pattern in self._always):
+            return True
+        return not _SOURCES.search(path) and any(pattern.search(path) for pattern in self._not_for_sources)
+
+
+def paths_of(uri: str) -> set[str]:
+    """The path a URI names, and the one it leads to if that is a link; with forward slashes."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        return {unquote(parts.path)}
+    path = url2pathname(parts.path)
+    return {each.replace(os.sep, "/") for each in (path, os.path.realpath(path))}
+
+
+def matches(glob: str, path: str) -> bool:
+    return _pattern(glob).search(path) is not None
+
+
+@lru_cache(maxsize=512)
+def _pattern(glob: str) -> re.Pattern[str]:
+    """A glob as a pattern to search in a path: it must begin at a folder or file name and end at one."""
+    glob = glob.replace("\\", "/")
+    anchor = "^" if glob.startswith("/") else "(?:^|/)"
+    return re.compile(anchor + _translated(glob.rstrip("/")) + "(?:/|$)", re.IGNORECASE | re.DOTALL)
+
+
+def _translated(glob: str) -> str:
+    result, index, braces = "", 0, 0
+    while index < len(glob):
+        character = glob[index]
+        if glob.startswith("**/", index):
+            result, index = result + "(?:[^/]+/)*", index + 3
+            continue
+        if glob.startswith("**", index):
+            result, index = result + ".*", index + 2
+            continue
+        if character == "{":
+            result, braces = result + "(?:", braces + 1
+        elif character == "}" and braces:
+            result, braces = result + ")", braces - 1
+        elif character == "," and braces:
+            result += "|"
+        else:
+            result += {"*": "[^/]*", "?": "[^/]"}.get(character, re.escape(character))
+        index += 1
+    return result + ")" * braces

@@ -1,0 +1,75 @@
+"""One HTTP call to the service, beside the stream: what model it has, whether it is ready, what became of suggestions."""
+
+import asyncio
+import threading
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from typing import NamedTuple
+
+
+class ServiceUnavailable(Exception):
+    """The service did not answer, or not as it should. The first word is a reason for programs."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Address(NamedTuple):
+    """Where a service is, and what it wants to hear."""
+
+    url: str  # http://host:port
+    token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+
+async def fetch(address: Address, path: str, *, body: bytes | None = None, timeout_seconds: float) -> bytes:
+    """The body of the answer."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[bytes] = loop.create_future()
+
+    def settle(result: bytes | ServiceUnavailable) -> None:
+        if not future.done():
+            if isinstance(result, bytes):
+                future.set_result(result)
+            else:
+                future.set_exception(result)
+
+    def work() -> None:
+        try:
+            result: bytes | ServiceUnavailable = _call(address, path, body, timeout_seconds)
+        except ServiceUnavailable as error:
+            result = error
+        with suppress(RuntimeError):  # the loop has ended: nobody waits
+            loop.call_soon_threadsafe(settle, result)
+
+    # A daemon of our own: the loop's executor would hold up the end of the process until the timeout.
+    threading.Thread(target=work, daemon=True, name="fetch").start()
+    return await future
+
+
+def _call(address: Address, path: str, body: bytes | None, timeout_seconds: float) -> bytes:
+    headers = {**address.headers, **({"Content-Type": "application/json"} if body is not None else {})}
+    request = urllib.request.Request(address.url + path, data=body, headers=headers)  # noqa: S310 - http(s), by Settings
+    opener = urllib.request.build_opener(*_handlers(address))
+    try:
+        with opener.open(request, timeout=timeout_seconds) as response:
+            result: bytes = response.read()
+            return result
+    except urllib.error.HTTPError as error:
+        reason = "wrong-token" if error.code in (401, 403) else "refused"
+        raise ServiceUnavailable(reason, f"the service answered {error.code} to {path}") from None
+    except (OSError, ValueError) as error:
+        kind = type(error).__name__
+        raise ServiceUnavailable("no-answer", f"the service did not answer {path}: {kind}") from None
+
+
+def _handlers(address: Address) -> list[urllib.request.BaseHandler]:
+    """A proxy has no business between us and this machine."""
+    host = address.url.partition("://")[2]
+    is_local = host.startswith(("127.", "localhost", "[::1]"))
+    return [urllib.request.ProxyHandler({})] if is_local else []

@@ -1,0 +1,129 @@
+"""What the user did, kept for training if they say so: JSON lines in the shape `workspaceRecording@1.0`.
+
+One file a day and process. Each line is written at once and whole, so a crash costs at most the last. Offsets
+count UTF-16 code units, as in the recordings of other tools. Who records nothing has no folder.
+"""
+
+import json
+import logging
+import os
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from lsp.document import Document
+from model.changes import Change
+
+SHAPE = "workspaceRecording@1.0"
+_log = logging.getLogger(__name__)
+
+
+class Recordings:
+    """The recording of one process."""
+
+    def __init__(self, folder: Path, root: str | None = None) -> None:
+        self._folder = folder
+        self._root = root
+        self._session = uuid.uuid4().hex
+        self._file: Path | None = None
+        self._inode = 0
+        self._ids: dict[str, int] = {}
+        self._broken = False
+
+    def opened(self, document: Document) -> None:
+        self._encounter(document)
+
+    def changed(self, document: Document, before: str, changes: Sequence[Change]) -> None:
+        """Changes that have just been made to a text, which was `before`."""
+        if not self._encounter(document):  # its new content is recorded already
+            return
+        for change in changes:
+            edit = [_utf16(before, change.start), _utf16(before, change.end), change.text]
+            self._write("changed", document, edit=[edit], v=document.version)
+            before = before[: change.start] + change.text + before[change.end :]
+
+    def selected(self, document: Document, offset: int) -> None:
+        if self._encounter(document):
+            unit = _utf16(document.text, offset)
+            self._write("selectionChanged", document, selection=[[unit, unit]])
+
+    def event(self, document: Document, name: str, **data: Any) -> None:
+        """What became of a suggestion, a save, a change of focus."""
+        if self._encounter(document):
+            self._write("event", document, data={"event": name, **data})
+
+    def closed(self, document: Document) -> None:
+        self._ids.pop(document.uri, None)
+
+    def edit_of(self, document: Document, change: Change) -> list[list[int | str]]:
+        text = document.text
+        return [[_utf16(text, change.start), _utf16(text, change.end), change.text]]
+
+    def _encounter(self, document: Document) -> bool:
+        """Make sure that the file of today knows the document; true if it knew it before."""
+        self._turn_page()
+        if document.uri in self._ids:
+            return True
+        self._ids[document.uri] = len(self._ids) + 1 + max(self._ids.values(), default=0)
+        self._write("documentEncountered", document, relativePath=self._relative(document.uri))
+        self._write("setContent", document, content=document.text, v=document.version)
+        return False
+
+    def _turn_page(self) -> None:
+        file = self._folder / f"{date.today().isoformat()}.{self._session[:8]}.jsonl"
+        if file == self._file and _inode(file) == self._inode:
+            return
+        self._file = file
+        self._ids.clear()
+        self._put({"kind": "header", "documentType": SHAPE, "uuid": self._session, "repoRootUri": self._root})
+        self._inode = _inode(file)
+
+    def _write(self, kind: str, document: Document, **values: Any) -> None:
+        self._put({"kind": kind, "id": self._ids[document.uri], **values})
+
+    def _put(self, entry: dict[str, Any]) -> None:
+        assert self._file is not None
+        line = json.dumps({**entry, "time": round(time.time() * 1000)}) + "\n"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                os.write(descriptor, line.encode("ascii"))
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            if not self._broken:
+                _log.warning("the recording cannot be written: %s", error)
+            self._broken = True
+
+    def _relative(self, uri: str) -> str:
+        root = (self._root or "").rstrip("/") + "/"
+        return uri.removeprefix(root) if self._root else uri
+
+
+def entries(lines: Iterable[str]) -> Iterable[dict[str, Any]]:
+    """The entries of a recording; a line cut off by a crash is none."""
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict):
+            yield entry
+
+
+def _inode(file: Path) -> int:
+    try:
+        return file.stat().st_ino
+    except OSError:
+        return -1
+
+
+def _utf16(text: str, offset: int) -> int:
+    """A number of code points as UTF-16 code units."""
+    if text.isascii():
+        return offset
+    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2

@@ -1,0 +1,141 @@
+"""What the user chose, from initialization options and `workspace/didChangeConfiguration`, read once.
+
+A bad option means the default for it, and one sentence about it; never an error.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+SECTION = "likewise"
+_LIMIT_DEBOUNCE_MILLISECONDS = 5000
+_LOG_LEVELS = ("debug", "info", "warning", "error")
+_DEVICES = ("auto", "cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Field names are the options' names in our own spelling: `service_address` is `serviceAddress`."""
+
+    service_address: str | None = None  # none: we start the service ourselves
+    service_token: str | None = field(default=None, repr=False)
+    bundle: str | None = None
+    device: str = "auto"
+    threshold: float | None = None  # none: the bundle's own
+    languages: Mapping[str, bool] = field(default_factory=dict)
+    debounce_milliseconds: int = 0
+    record: bool = False
+    exclude: tuple[str, ...] = ()
+    limit_suggestions: int = 1
+    log_level: str = "info"
+    push: bool = False
+
+    def is_on_for(self, language: str) -> bool:
+        return self.languages.get(language, self.languages.get("*", True))
+
+
+def parse(options: Any) -> tuple[Settings, list[str]]:
+    """The settings, and a sentence for each option that could not be used."""
+    if options is None:
+        return Settings(), []
+    if not isinstance(options, Mapping):
+        return Settings(), ["the options are not an object: all have their defaults"]
+    found = options.get(SECTION)  # some editors send the section, some what is in it
+    options = found if isinstance(found, Mapping) else options
+    settings, problems = Settings(), []
+    for each in fields(Settings):
+        name = _camel(each.name)
+        value = options.get(name)
+        if value is None:
+            continue
+        try:
+            settings = replace(settings, **{each.name: _READERS[each.name](value)})
+        except ValueError as error:
+            problems.append(f"{name} {error}: it has its default")
+    return settings, problems
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _text(value: Any) -> str | None:
+    if not isinstance(value, str):
+        raise ValueError("is not a text")
+    return value or None
+
+
+def _address(value: Any) -> str | None:
+    text = _text(value)
+    if text is None:
+        return None
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError('is not an address like "http://127.0.0.1:8377"')
+    return text.rstrip("/")
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("is neither true nor false")
+    return value
+
+
+def _number(least: float, most: float) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            raise ValueError(f"is not a number from {least:g} to {most:g}")
+        return float(value)
+
+    return read
+
+
+def _whole(least: int, most: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        number = _number(least, most)(value)
+        if number != int(number):
+            raise ValueError("is not a whole number")
+        return int(number)
+
+    return read
+
+
+def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"is not one of {', '.join(choices)}")
+        return str(value)
+
+    return read
+
+
+def _languages(value: Any) -> dict[str, bool]:
+    if not isinstance(value, Mapping) or not all(
+        isinstance(key, str) and isinstance(flag, bool) for key, flag in value.items()
+    ):
+        raise ValueError("is not an object of languages and true or false")
+    return dict(value)
+
+
+def _globs(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(glob, str) for glob in value):
+        raise ValueError("is not a list of globs")
+    return tuple(value)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "service_address": _address,
+    "service_token": _text,
+    "bundle": _text,
+    "device": _one_of(_DEVICES),
+    "threshold": _number(0, 1),
+    "languages": _languages,
+    "debounce_milliseconds": _whole(0, _LIMIT_DEBOUNCE_MILLISECONDS),
+    "record": _flag,
+    "exclude": _globs,
+    "limit_suggestions": _whole(1, 10),
+    "log_level": _one_of(_LOG_LEVELS),
+    "push": _flag,
+}
