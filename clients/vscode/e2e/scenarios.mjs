@@ -253,10 +253,8 @@ export const scenarios = [
     {
         name: "a light theme is as readable",
         async run(workbench) {
-            workbench.writeSettings("User", {
-                ...workbench.userSettings,
-                "workbench.colorTheme": "Default Light Modern",
-            });
+            await workbench.command("Preferences: Toggle between Light/Dark Themes");
+            await workbench.page.waitForSelector(".monaco-workbench.vs");
             await renameTwice(workbench, "light.py", INVOICE.replace(" + tax", ""));
             await workbench.shows("amount", "subtotal");
             await picture(workbench, "light", { height: 220 });
@@ -266,7 +264,7 @@ export const scenarios = [
             await workbench.cursorAt(6, 19);
             await workbench.shows("amount", "subtotal");
             await picture(workbench, "light-end", { height: 220 });
-            workbench.writeSettings("User", workbench.userSettings);
+            await workbench.command("Preferences: Toggle between Light/Dark Themes");
         },
     },
     {

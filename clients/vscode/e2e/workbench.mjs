@@ -71,8 +71,7 @@ export class Workbench {
             fs.mkdirSync(folder, { recursive: true });
         }
         this.python = pythonWithDependenciesOnly(python, path.join(this.root, "python"));
-        this.userSettings = SETTINGS;
-        this.writeSettings("User", this.userSettings);
+        this.writeSettings("User", SETTINGS);
         // Settings of machine scope are not honoured from the user's file in a remote window, and this is one.
         this.machineSettings = { "likewise.python": this.python, "likewise.logLevel": "debug" };
         this.writeSettings("Machine", this.machineSettings);
@@ -159,14 +158,23 @@ export class Workbench {
     /** Opens a new file with this text and waits until it stands in the editor. */
     async open(name, text) {
         const file = this.write(name, text);
-        await this.press("Control+p");
-        await this.page.waitForSelector(".quick-input-widget input");
+        await this.openQuickInput("Control+p");
         await this.page.keyboard.type(file);
         await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
         await this.press("Enter");
         await until(`${name} in the editor`, async () => (await this.page.title()).includes(name));
         await this.page.waitForSelector(".editor-instance .view-lines .view-line");
         await this.goTo(1, 1);
+    }
+
+    /** A key pressed while the window is busy with something else may be lost: then it is pressed again. */
+    async openQuickInput(key) {
+        const input = this.page.locator(".quick-input-widget input[type=text]");
+        await until(`the list behind ${key}`, async () => {
+            await this.press(key);
+            await input.waitFor({ timeout: 2000 });
+            return true;
+        });
     }
 
     press(key) {
@@ -178,8 +186,7 @@ export class Workbench {
     }
 
     async goTo(line, column) {
-        await this.press("Control+g");
-        await this.page.waitForSelector(".quick-input-widget input");
+        await this.openQuickInput("Control+g");
         await this.page.keyboard.type(`${line}:${column}`);
         await this.press("Enter");
         await this.cursorAt(line, column);
@@ -200,8 +207,7 @@ export class Workbench {
     }
 
     async command(title) {
-        await this.press("F1");
-        await this.page.waitForSelector(".quick-input-widget input");
+        await this.openQuickInput("F1");
         await this.page.keyboard.type(title);
         await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
         await this.press("Enter");

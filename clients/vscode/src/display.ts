@@ -35,8 +35,12 @@ export interface Far {
 
 export type Display = Ghost | Near | Far;
 
-export function displayOf(suggestion: Suggestion, cursor: Position): Display {
-    const inserted = insertedAt(suggestion, cursor);
+/**
+ * `hasJumped` says that our own jump put the cursor there. Then an insertion is drawn like any other change: VS Code
+ * takes a moment to show ghost text, and the second Tab must not fall into it.
+ */
+export function displayOf(suggestion: Suggestion, cursor: Position, hasJumped = false): Display {
+    const inserted = hasJumped ? undefined : insertedAt(suggestion, cursor);
     if (inserted !== undefined) {
         return { kind: "ghost", position: cursor, text: inserted };
     }

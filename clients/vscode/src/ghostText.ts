@@ -1,32 +1,39 @@
 /** Ghost text: hands what the server pushed to VS Code when it asks, so that push and pull always agree. */
 
 import * as vscode from "vscode";
-import { displayOf, type Ghost } from "./display";
-import { chosenOf, isFor, type Offer } from "./offer";
+import type { Display, Ghost } from "./display";
+import type { Suggestion } from "./protocol";
+
+/** What is on offer for this text and how it is shown at this position. */
+export type Lookup = (
+    document: vscode.TextDocument,
+    position: vscode.Position,
+) => { readonly suggestion: Suggestion; readonly display: Display } | undefined;
 
 export class GhostText implements vscode.InlineCompletionItemProvider {
     /** What VS Code was last asked to show. */
     private shown: Ghost | undefined;
 
-    constructor(private readonly currentOffer: () => Offer | undefined) {}
+    constructor(private readonly lookUp: Lookup) {}
 
     provideInlineCompletionItems(
         document: vscode.TextDocument,
         position: vscode.Position,
         context: vscode.InlineCompletionContext,
     ): vscode.InlineCompletionItem[] {
-        const offer = this.currentOffer();
-        const isOurs = offer && isFor(offer, { uri: document.uri.toString(), version: document.version });
-        if (!isOurs || context.selectedCompletionInfo !== undefined) {
+        const found = this.lookUp(document, position);
+        if (found?.display.kind !== "ghost" || context.selectedCompletionInfo !== undefined) {
             return [];
         }
-        const suggestion = chosenOf(offer);
-        const display = displayOf(suggestion, position);
-        if (display.kind !== "ghost") {
-            return [];
-        }
-        const item = new vscode.InlineCompletionItem(display.text, new vscode.Range(position, position));
-        item.command = { title: "Accepted", command: "likewise.ghostAccepted", arguments: [suggestion.id] };
+        const item = new vscode.InlineCompletionItem(
+            found.display.text,
+            new vscode.Range(position, position),
+        );
+        item.command = {
+            title: "Accepted",
+            command: "likewise.ghostAccepted",
+            arguments: [found.suggestion.id],
+        };
         return [item];
     }
 

@@ -34,7 +34,7 @@ export class NextEdit implements vscode.Disposable {
     private isHidden = false;
 
     private readonly decorations = new Decorations();
-    private readonly ghostText = new GhostText(() => this.offer);
+    private readonly ghostText = new GhostText((document, position) => this.lookUp(document, position));
     private readonly subscriptions: vscode.Disposable[];
 
     constructor(
@@ -46,6 +46,7 @@ export class NextEdit implements vscode.Disposable {
             vscode.languages.registerInlineCompletionItemProvider({ pattern: "**" }, this.ghostText),
             server.onSuggestion((notice) => this.receive(notice)),
             server.onStart(() => this.focus(vscode.window.activeTextEditor)),
+            server.onEnd(() => this.withdraw()),
             vscode.workspace.onDidChangeTextDocument((event) => this.documentChanged(event)),
             vscode.window.onDidChangeTextEditorSelection((event) => this.cursorMoved(event.textEditor)),
             vscode.window.onDidChangeActiveTextEditor((editor) => this.focus(editor)),
@@ -60,8 +61,8 @@ export class NextEdit implements vscode.Disposable {
 
     async accept(key?: unknown): Promise<void> {
         const editor = vscode.window.activeTextEditor;
-        const offer = this.offer;
-        if (editor === undefined || offer === undefined || !isFor(offer, snapshotOf(editor.document))) {
+        const found = editor && this.lookUp(editor.document, editor.selection.active);
+        if (editor === undefined || found === undefined) {
             if (key === "tab" && this.awaited === undefined) {
                 await vscode.commands.executeCommand("tab"); // the key came before the news that nothing is on offer
             }
@@ -71,8 +72,7 @@ export class NextEdit implements vscode.Disposable {
             await vscode.commands.executeCommand("tab");
             return;
         }
-        const suggestion = chosenOf(offer);
-        const display = displayOf(suggestion, editor.selection.active);
+        const { suggestion, display } = found;
         if (display.kind === "ghost") {
             await vscode.commands.executeCommand("editor.action.inlineSuggest.commit");
         } else if (display.kind === "far" && !this.settings().jumpAndApply) {
@@ -219,19 +219,27 @@ export class NextEdit implements vscode.Disposable {
         await this.server.execute(serverCommands.accept, suggestion.id);
     }
 
+    /** What is on offer for exactly this text, as it is shown when the cursor stands there. */
+    private lookUp(document: vscode.TextDocument, position: vscode.Position) {
+        const offer = this.offer;
+        if (offer === undefined || !isFor(offer, snapshotOf(document))) {
+            return undefined;
+        }
+        const suggestion = chosenOf(offer);
+        const hasJumped = this.landed !== undefined && isEqual(this.landed, position);
+        return { offer, suggestion, display: displayOf(suggestion, position, hasJumped) };
+    }
+
     /** Draws what is on offer from where the cursor stands now. */
     private refresh(): void {
         const editor = vscode.window.activeTextEditor;
-        const offer = this.offer;
-        const isStale =
-            editor === undefined || offer === undefined || !isFor(offer, snapshotOf(editor.document));
-        if (isStale || this.isHidden) {
+        const found = editor && this.lookUp(editor.document, editor.selection.active);
+        if (editor === undefined || found === undefined || this.isHidden) {
             this.setKeys(undefined);
             return;
         }
         clearTimeout(this.lingering);
-        const suggestion = chosenOf(offer);
-        const display = displayOf(suggestion, editor.selection.active);
+        const { offer, suggestion, display } = found;
         this.decorations.show(editor, display, {
             accept: this.inIndentation(editor) ? "Alt+L" : "Tab",
             chosen: offer.chosen,

@@ -9,6 +9,7 @@ import {
     ExecuteCommandRequest,
     LanguageClient,
     type LanguageClientOptions,
+    State,
     TransportKind,
 } from "vscode-languageclient/node";
 import { NoPython, type PythonFinder } from "./interpreter";
@@ -33,9 +34,12 @@ export class LanguageServer implements vscode.Disposable {
     private readonly suggestions = new vscode.EventEmitter<SuggestionNotice>();
     private readonly statuses = new vscode.EventEmitter<Status>();
     private readonly starts = new vscode.EventEmitter<void>();
+    private readonly ends = new vscode.EventEmitter<void>();
     readonly onSuggestion = this.suggestions.event;
     readonly onStatus = this.statuses.event;
+    /** It runs, for the first time or again after it ended. */
     readonly onStart = this.starts.event;
+    readonly onEnd = this.ends.event;
 
     constructor(
         private readonly python: PythonFinder,
@@ -93,7 +97,7 @@ export class LanguageServer implements vscode.Disposable {
 
     dispose(): void {
         void this.stop();
-        for (const emitter of [this.suggestions, this.statuses, this.starts]) {
+        for (const emitter of [this.suggestions, this.statuses, this.starts, this.ends]) {
             emitter.dispose();
         }
     }
@@ -126,9 +130,15 @@ export class LanguageServer implements vscode.Disposable {
             this.suggestions.fire(notice),
         );
         client.onNotification(notifications.status, (status: Status) => this.statuses.fire(status));
+        client.onDidChangeState(({ newState }) => {
+            if (newState === State.Running) {
+                this.starts.fire();
+            } else if (newState === State.Stopped) {
+                this.ends.fire();
+            }
+        });
         this.client = client;
         await client.start();
-        this.starts.fire();
     }
 
     private async end(): Promise<void> {

@@ -10,8 +10,12 @@ export interface ServerOptions {
     readonly languages: Readonly<Record<string, boolean>>;
     readonly record: boolean;
     readonly exclude: readonly string[];
+    readonly limitSuggestions: number;
     readonly logLevel: string;
 }
+
+/** One suggestion and what Alt+] can still bring: more would only be cycled through. */
+const LIMIT_SUGGESTIONS = 3;
 
 export interface Settings {
     readonly enabled: boolean;
@@ -47,6 +51,7 @@ export function settingsFrom(read: ReadSetting): Settings {
             languages: languagesFrom(read("languages")),
             record: read("record") === true,
             exclude: patternsFrom(read("exclude")),
+            limitSuggestions: LIMIT_SUGGESTIONS,
             logLevel: text("logLevel") ?? "info",
         },
     };

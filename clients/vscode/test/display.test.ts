@@ -32,6 +32,10 @@ describe("ghost text", () => {
         expect(displayOf(replacing("", "bar", at(3, 4)), at(2, 4)).kind).toBe("near");
     });
 
+    test("an insertion that our own jump led to is drawn, so that the second Tab finds it", () => {
+        expect(displayOf(replacing("", "bar", at(3, 4)), at(3, 4), true).kind).toBe("near");
+    });
+
     test("a replacement that drops text is not, even at the cursor", () => {
         expect(displayOf(replacing("foo", "bar", at(3, 4)), at(3, 7)).kind).toBe("near");
         expect(displayOf(replacing("foo", "", at(3, 4)), at(3, 7)).kind).toBe("near");
