@@ -82,22 +82,13 @@ class ShardWriter:
             "index": np.int64,
             "fingerprints": np.int64,  # of shards only: what is equal here is one change, seen twice
         }
-        self._files = {
-            name: (self._partial / f"{name}.raw").open("wb") for name in self._types
-        }
+        self._files = {name: (self._partial / f"{name}.raw").open("wb") for name in self._types}
         self._rows: dict[str, list[int]] = {name: [] for name in self._types}
         self._state_tokens = 0
 
-    def append(
-        self,
-        instance: Instance,
-        kind: Kind = Kind.HISTORY,
-        fingerprint: int | None = None,
-    ) -> None:
+    def append(self, instance: Instance, kind: Kind = Kind.HISTORY, fingerprint: int | None = None) -> None:
         rows = self._rows
-        rows["fingerprints"].append(
-            hash(instance) if fingerprint is None else fingerprint
-        )
+        rows["fingerprints"].append(hash(instance) if fingerprint is None else fingerprint)
         rows["index"].extend(
             (
                 self._state_tokens,
@@ -127,13 +118,10 @@ class ShardWriter:
             raw = self._partial / f"{name}.raw"
             values = np.fromfile(raw, dtype=self._types[name])
             np.save(
-                self._partial / f"{name}.npy",
-                values.reshape(-1, len(Column)) if name == "index" else values,
+                self._partial / f"{name}.npy", values.reshape(-1, len(Column)) if name == "index" else values
             )
             raw.unlink()
-        (self._partial / "notes.json").write_text(
-            json.dumps(dict(notes or {}), indent=1)
-        )
+        (self._partial / "notes.json").write_text(json.dumps(dict(notes or {}), indent=1))
         shutil.rmtree(self.folder, ignore_errors=True)
         self._partial.rename(self.folder)
 
@@ -150,10 +138,10 @@ class Split(Sequence[Instance]):
         self.states: Integers = _load(folder / "state.npy")
         self.positions: Integers = _load(folder / "positions.npy")
         self.contents: Integers = _load(folder / "contents.npy")
-        self.index: Integers = _load(folder / "index.npy")
+        self.rows: Integers = _load(folder / "index.npy")
 
     def __len__(self) -> int:
-        return len(self.index)
+        return len(self.rows)
 
     @overload
     def __getitem__(self, number: int) -> Instance: ...
@@ -162,39 +150,35 @@ class Split(Sequence[Instance]):
     def __getitem__(self, number: int | slice) -> Instance | list[Instance]:
         if isinstance(number, slice):
             return [self[index] for index in range(len(self))[number]]
-        row = self.index[number]
+        row = self.rows[number]
         state, positions, contents = self.arrays(number)
         edits = tuple(map(Edit, positions.tolist(), contents.tolist()))
         return Instance(tuple(state.tolist()), edits, int(row[Column.CONDITIONING]))
 
     def arrays(self, number: int) -> tuple[Integers, Integers, Integers]:
         """State, positions and contents of one instance, without making objects of them."""
-        row = self.index[number]
-        states = slice(
-            row[Column.STATE_START], row[Column.STATE_START] + row[Column.STATE_LENGTH]
-        )
-        edits = slice(
-            row[Column.EDIT_START], row[Column.EDIT_START] + row[Column.EDIT_LENGTH]
-        )
+        row = self.rows[number]
+        states = slice(row[Column.STATE_START], row[Column.STATE_START] + row[Column.STATE_LENGTH])
+        edits = slice(row[Column.EDIT_START], row[Column.EDIT_START] + row[Column.EDIT_LENGTH])
         return self.states[states], self.positions[edits], self.contents[edits]
 
     @property
     def state_lengths(self) -> Integers:
         """Length of each state, for bucketing."""
-        return self.index[:, Column.STATE_LENGTH]
+        return self.rows[:, Column.STATE_LENGTH]
 
     @property
     def edit_lengths(self) -> Integers:
         """Number of edits of each instance, for bucketing."""
-        return self.index[:, Column.EDIT_LENGTH]
+        return self.rows[:, Column.EDIT_LENGTH]
 
     @property
     def conditioning(self) -> Integers:
-        return self.index[:, Column.CONDITIONING]
+        return self.rows[:, Column.CONDITIONING]
 
     @property
     def kinds(self) -> Integers:
-        return self.index[:, Column.KIND]
+        return self.rows[:, Column.KIND]
 
 
 class Dataset:
@@ -233,9 +217,7 @@ class Dataset:
 
     def split(self, name: str) -> Split:
         if name not in self.manifest["splits"]:
-            raise ValueError(
-                f"{self.folder} has no split {name!r}; it has {', '.join(self.names)}"
-            )
+            raise ValueError(f"{self.folder} has no split {name!r}; it has {', '.join(self.names)}")
         return Split(self.folder / name)
 
 
@@ -243,10 +225,7 @@ class DatasetWriter:
     """Writes a whole dataset; it appears under its name only when it is complete."""
 
     def __init__(
-        self,
-        folder: Path | str,
-        vocabulary_size: int,
-        vocabulary_sha256: str | None = None,
+        self, folder: Path | str, vocabulary_size: int, vocabulary_sha256: str | None = None
     ) -> None:
         self.folder = Path(folder)
         self.manifest: dict[str, Any] = {
@@ -265,9 +244,7 @@ class DatasetWriter:
 
     def append(self, split: str, instance: Instance, kind: Kind = Kind.HISTORY) -> None:
         if split not in self._shards:
-            self._shards[split] = ShardWriter(
-                self._partial / split, self.manifest["vocabulary_size"]
-            )
+            self._shards[split] = ShardWriter(self._partial / split, self.manifest["vocabulary_size"])
         self._shards[split].append(instance, kind)
 
     def join(self, split: str, shards: Iterable[Path], seed: int | None = 0) -> None:
@@ -275,9 +252,7 @@ class DatasetWriter:
 
         Of the instances with one fingerprint only the first is taken.
         """
-        counts = _join(
-            list(shards), self._partial / split, self.manifest["vocabulary_size"], seed
-        )
+        counts = _join(list(shards), self._partial / split, self.manifest["vocabulary_size"], seed)
         self.manifest["splits"][split] = counts
 
     def close(self, tokenizer_json: str | None = None) -> None:
@@ -285,17 +260,10 @@ class DatasetWriter:
             shard.close()
             for extra in ("notes.json", "fingerprints.npy"):
                 (self._partial / name / extra).unlink()
-            self.manifest["splits"][name] = {
-                "instances": shard.instances,
-                "edits": shard.edits,
-            }
+            self.manifest["splits"][name] = {"instances": shard.instances, "edits": shard.edits}
         if tokenizer_json is not None:
-            (self._partial / "tokenizer.json").write_text(
-                tokenizer_json, encoding="utf-8"
-            )
-        (self._partial / "manifest.json").write_text(
-            json.dumps(self.manifest, indent=1)
-        )
+            (self._partial / "tokenizer.json").write_text(tokenizer_json, encoding="utf-8")
+        (self._partial / "manifest.json").write_text(json.dumps(self.manifest, indent=1))
         shutil.rmtree(self.folder, ignore_errors=True)
         self._partial.rename(self.folder)
 
@@ -307,15 +275,11 @@ def shard_notes(folder: Path) -> dict[str, Any]:
 
 
 def _load(path: Path) -> Integers:
-    array: Integers = (
-        np.load(path, mmap_mode="r") if path.stat().st_size > 0 else np.zeros(0)
-    )
+    array: Integers = np.load(path, mmap_mode="r") if path.stat().st_size > 0 else np.zeros(0)
     return array
 
 
-def _join(
-    shards: list[Path], folder: Path, vocabulary_size: int, seed: int | None
-) -> dict[str, int]:
+def _join(shards: list[Path], folder: Path, vocabulary_size: int, seed: int | None) -> dict[str, int]:
     """Copy shards into one split. Each large array is written once, in its final order, through a memory map."""
     folder.mkdir(parents=True)
     splits = [Split(shard) for shard in shards]
@@ -324,7 +288,7 @@ def _join(
         rows = rows[np.random.default_rng(seed).permutation(len(rows))]
     lengths = np.zeros(2, dtype=np.int64)
     for number, row in rows:
-        lengths += splits[number].index[row, [Column.STATE_LENGTH, Column.EDIT_LENGTH]]
+        lengths += splits[number].rows[row, [Column.STATE_LENGTH, Column.EDIT_LENGTH]]
     state_tokens, edits = lengths.tolist()
     kind = token_type(vocabulary_size)
     states = _create(folder / "state.npy", kind, (state_tokens,))
@@ -338,7 +302,7 @@ def _join(
         states[state_at : state_at + len(state)] = state
         positions[edit_at : edit_at + len(position)] = position
         contents[edit_at : edit_at + len(content)] = content
-        index[at] = split.index[row]
+        index[at] = split.rows[row]
         index[at, Column.STATE_START] = state_at
         index[at, Column.EDIT_START] = edit_at
         state_at += len(state)
@@ -352,9 +316,7 @@ def _distinct(shards: Sequence[Path]) -> Integers:
     every: Integers = np.concatenate([np.zeros(0, dtype=np.int64), *prints])
     _, first = np.unique(every, return_index=True)
     numbers = np.repeat(np.arange(len(shards)), [len(p) for p in prints])
-    within = np.concatenate(
-        [np.zeros(0, dtype=np.int64), *[np.arange(len(p)) for p in prints]]
-    )
+    within = np.concatenate([np.zeros(0, dtype=np.int64), *[np.arange(len(p)) for p in prints]])
     first.sort()
     return np.stack([numbers[first], within[first]], axis=1)
 

@@ -48,13 +48,8 @@ def hunks_between(old: Sequence[str], new: Sequence[str]) -> list[Hunk] | None:
 
 def _split(first: int, old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
     """One hunk; or one for each line, when every line has its own new version."""
-    if len(old) == len(new) > 1 and all(
-        are_alike(a, b) for a, b in zip(old, new, strict=True)
-    ):
-        return [
-            Hunk(first + number, first + number + 1, (line,))
-            for number, line in enumerate(new)
-        ]
+    if len(old) == len(new) > 1 and all(are_alike(a, b) for a, b in zip(old, new, strict=True)):
+        return [Hunk(first + number, first + number + 1, (line,)) for number, line in enumerate(new)]
     return [Hunk(first, first + len(old), tuple(new))]
 
 
@@ -84,9 +79,7 @@ def fold(
     return result, remaining
 
 
-def changes_in_order(
-    lines: Sequence[str], hunks: Sequence[Hunk], order: Sequence[int]
-) -> list[Change]:
+def changes_in_order(lines: Sequence[str], hunks: Sequence[Hunk], order: Sequence[int]) -> list[Change]:
     """The hunks (top to bottom, in these lines) as changes of the text, made in the given order."""
     offsets = offsets_of(lines)
     grown = [0] * len(hunks)  # by how many characters each hunk has moved what follows
@@ -103,11 +96,6 @@ def changes_in_order(
 
 def is_move(lines: Sequence[str], hunks: Sequence[Hunk]) -> bool:
     """Are the same lines merely elsewhere?"""
-    gone = sorted(
-        line.strip()
-        for hunk in hunks
-        for line in lines[hunk.first : hunk.last]
-        if line.strip()
-    )
+    gone = sorted(line.strip() for hunk in hunks for line in lines[hunk.first : hunk.last] if line.strip())
     come = sorted(line.strip() for hunk in hunks for line in hunk.new if line.strip())
     return bool(gone) and gone == come

@@ -27,7 +27,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model.edits import DELETE, Instance, apply, edits_between, implicit_from_explicit
+from model.edits import DELETE, Instance, edits_between, implicit_from_explicit
 from model.tokenizer import Tokenizer, hash_of, segments, train
 from training.dataset import DatasetWriter, Kind, ShardWriter, shard_notes
 from training.hunks import hunks_between
@@ -54,11 +54,9 @@ from training.sessions import RememberingTokenizer, Session, instance_from_sessi
 from training.vscode_history import default_folder, histories
 from training.windows import SETTINGS, Setting, Windows, grow_window
 
-_PART_PAIRS = 4000  # pairs in a part: what a broken run loses at most
+_PART_PAIRS = 1000  # pairs in a part: what a broken run loses at most
 _LIMIT_FILES_OF_COMMIT = 30  # of a larger commit only so many files are taken
-_NEW_CODE_EDITS = (
-    20  # a lone hunk with more insertions than this, and hardly a deletion, is new code
-)
+_NEW_CODE_EDITS = 20  # a lone hunk with more insertions than this, and hardly a deletion, is new code
 
 
 @dataclass(frozen=True)
@@ -102,10 +100,7 @@ def find_repositories(options: argparse.Namespace) -> list[Repository]:
     """The repositories asked for: by path, or by their names in a corpus file."""
     if options.corpus is None:
         paths = [Path(name) for name in options.repositories]
-        return [
-            Repository(_name_of(path), path, options.split, commit=head_of(path))
-            for path in paths
-        ]
+        return [Repository(_name_of(path), path, options.split, commit=head_of(path)) for path in paths]
     corpus = tomllib.loads(options.corpus.read_text())
     wanted = set(options.repositories)
     found = [
@@ -119,14 +114,10 @@ def find_repositories(options: argparse.Namespace) -> list[Repository]:
         for entry in corpus["repository"]
         if not wanted or entry["name"] in wanted
     ]
-    held_out = set(corpus.get("held_out", [])) & {
-        repository.name for repository in found
-    }
+    held_out = set(corpus.get("held_out", [])) & {repository.name for repository in found}
     missing = wanted - {repository.name for repository in found}
     if held_out or missing:
-        raise ValueError(
-            f"not to be mined: {sorted(held_out)}; not in {options.corpus}: {sorted(missing)}"
-        )
+        raise ValueError(f"not to be mined: {sorted(held_out)}; not in {options.corpus}: {sorted(missing)}")
     return found
 
 
@@ -145,9 +136,7 @@ def _mirror(mirrors: Path, name: str) -> Path:
     ):
         if candidate.is_dir():
             return candidate
-    raise ValueError(
-        f"no clone of {name} in {mirrors}: git clone https://github.com/{name} {mirrors / name}"
-    )
+    raise ValueError(f"no clone of {name} in {mirrors}: git clone https://github.com/{name} {mirrors / name}")
 
 
 # Histories
@@ -156,18 +145,10 @@ def _mirror(mirrors: Path, name: str) -> Path:
 def mine_git(options: argparse.Namespace) -> int:
     setting = replace(SETTINGS[options.setting], **_changed_settings(options))
     tokenizer = Tokenizer(options.tokenizer.read_text(encoding="utf-8"))
-    exclusions = (
-        tuple(options.exclude_commits.read_text().split())
-        if options.exclude_commits
-        else ()
-    )
+    exclusions = tuple(options.exclude_commits.read_text().split()) if options.exclude_commits else ()
     repositories = find_repositories(options)
     parts = options.out.with_name(options.out.name + ".parts")
-    identity = {
-        "tokenizer": hash_of(tokenizer.spellings),
-        "setting": setting.to_json(),
-        "seed": options.seed,
-    }
+    identity = {"tokenizer": hash_of(tokenizer.spellings), "setting": setting.to_json(), "seed": options.seed}
     _claim(parts, identity)
     jobs = [
         Job(
@@ -186,12 +167,7 @@ def mine_git(options: argparse.Namespace) -> int:
     writer = DatasetWriter(options.out, len(tokenizer), hash_of(tokenizer.spellings))
     counts: Counter[str] = Counter()
     for split in ("train", "dev", "test"):
-        shards = [
-            shard
-            for r in repositories
-            if r.split == split
-            for shard in _shards(parts, r)
-        ]
+        shards = [shard for r in repositories if r.split == split for shard in _shards(parts, r)]
         if shards:
             writer.join(split, shards, seed=options.seed)
     for repository in repositories:
@@ -213,12 +189,7 @@ def mine_git(options: argparse.Namespace) -> int:
     writer.close(tokenizer.json)
     if not options.keep_parts:
         shutil.rmtree(parts)
-    print(
-        json.dumps(
-            {"splits": writer.manifest["splits"], "counts": writer.manifest["counts"]},
-            indent=1,
-        )
-    )
+    print(json.dumps({"splits": writer.manifest["splits"], "counts": writer.manifest["counts"]}, indent=1))
     return 0
 
 
@@ -235,9 +206,7 @@ def _claim(parts: Path, identity: dict[str, Any]) -> None:
     """Parts left by a run with other settings must not be mixed in."""
     path = parts / "identity.json"
     if path.is_file() and json.loads(path.read_text()) != identity:
-        raise ValueError(
-            f"{parts} was made with other settings: remove it, or choose another --out"
-        )
+        raise ValueError(f"{parts} was made with other settings: remove it, or choose another --out")
     parts.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(identity))
 
@@ -257,21 +226,16 @@ def _start(progress: "Synchronized[int]") -> None:
 
 
 def _run(jobs: list[Job], processes: int) -> None:
-    """Largest repositories first, so that no process is left alone with one at the end."""
-    jobs = sorted(jobs, key=lambda job: -_size(job.repository.path))
+    """Small splits first; then the largest, so that no process is left alone with one at the end."""
+    jobs = sorted(jobs, key=lambda job: (job.repository.split == "train", -_size(job.repository.path)))
     context = multiprocessing.get_context("spawn")
     progress = context.Value("q", 0)
-    with (
-        context.Pool(processes, _start, (progress,)) as pool,
-        tqdm(unit=" pairs", smoothing=0.05) as bar,
-    ):
+    with context.Pool(processes, _start, (progress,)) as pool, tqdm(unit=" pairs", smoothing=0.05) as bar:
         pending = [pool.apply_async(mine_repository, (job,)) for job in jobs]
         while pending:
             pending[0].wait(1.0)
             bar.update(progress.value - bar.n)
-            bar.set_postfix(
-                repositories=f"{len(jobs) - len(pending)}/{len(jobs)}", refresh=False
-            )
+            bar.set_postfix(repositories=f"{len(jobs) - len(pending)}/{len(jobs)}", refresh=False)
             finished = [result for result in pending if result.ready()]
             for result in finished:
                 result.get()
@@ -289,28 +253,18 @@ def mine_repository(job: Job) -> None:
     if (folder / "done").is_file():
         return
     counts: Counter[str] = Counter()
-    found = modifications(
-        repository.path, repository.commit, Exclusions(job.exclusions), counts
-    )
+    found = modifications(repository.path, repository.commit, Exclusions(job.exclusions), counts)
     groups = grouped(_sample(found, job, counts))
     tokenizer = RememberingTokenizer(job.tokenizer_path.read_text(encoding="utf-8"))
     for number, part in enumerate(_parts(groups)):
         shard = folder / f"part-{number:03d}"
         if not shard.is_dir():
-            miner = _Miner(
-                repository,
-                tokenizer,
-                job.setting,
-                job.seed,
-                counts if number == 0 else Counter(),
-            )
+            miner = _Miner(repository, tokenizer, job.setting, job.seed, counts if number == 0 else Counter())
             miner.mine(part, shard)
     (folder / "done").touch()
 
 
-def _sample(
-    found: Iterable[Modification], job: Job, counts: Counter[str]
-) -> list[Modification]:
+def _sample(found: Iterable[Modification], job: Job, counts: Counter[str]) -> list[Modification]:
     """Fewer files of huge commits, of prose, and of huge repositories; whole files, so that their versions stay together."""
     files: Counter[str] = Counter()
     taken: list[Modification] = []
@@ -335,10 +289,7 @@ def _sample(
 def _draw(text: str, seed: int) -> float:
     """A number in [0, 1) that depends on the text alone, so that a resumed run decides alike."""
     return (
-        int.from_bytes(
-            sha256(f"{seed}:{text}".encode("utf-8", "surrogatepass")).digest()[:6],
-            "big",
-        )
+        int.from_bytes(sha256(f"{seed}:{text}".encode("utf-8", "surrogatepass")).digest()[:6], "big")
         / 2.0**48
     )
 
@@ -357,12 +308,7 @@ class _Miner:
     """Turns the versions of files into instances of one shard."""
 
     def __init__(
-        self,
-        repository: Repository,
-        tokenizer: Tokenizer,
-        setting: Setting,
-        seed: int,
-        counts: Counter[str],
+        self, repository: Repository, tokenizer: Tokenizer, setting: Setting, seed: int, counts: Counter[str]
     ) -> None:
         self.repository = repository
         self.tokenizer = tokenizer
@@ -424,9 +370,7 @@ class _Miner:
         random = Random(f"{self.seed}:{modification.commit}:{modification.path}")
         sessions = self.windows.sessions(versions, hunks, random)
         for number, session in enumerate(sessions):
-            instance = instance_from_session(
-                session, self.tokenizer, self.setting.limit_edits
-            )
+            instance = instance_from_session(session, self.tokenizer, self.setting.limit_edits)
             if instance is None or self._is_dull(session, instance, random):
                 self.counts["new code or single hunk"] += 1
             else:
@@ -437,30 +381,20 @@ class _Miner:
         inserted = sum(edit.content != DELETE for edit in instance.edits)
         if len(session.changes) == 1 and random.random() >= self.setting.keep_single:
             return True
-        is_new_code = len(session.changes) == 1 and inserted > max(
-            _NEW_CODE_EDITS, 0.9 * len(instance.edits)
-        )
+        is_new_code = len(session.changes) == 1 and inserted > max(_NEW_CODE_EDITS, 0.9 * len(instance.edits))
         return is_new_code and random.random() >= self.setting.keep_new_code
 
-    def _refactorings(
-        self, text: str, sessions: int, random: Random
-    ) -> Iterator[tuple[Instance, Kind, int]]:
+    def _refactorings(self, text: str, sessions: int, random: Random) -> Iterator[tuple[Instance, Kind, int]]:
         lines = segments(text)
         for _ in range(sessions):
             if random.random() >= self.setting.refactorings:
                 continue
             at = random.randrange(len(lines))
             limit = self.setting.limit_state - 2
-            window = grow_window(
-                lines, (at, at), (0, len(lines)), limit, self.windows.length, random
-            )
-            session = (
-                refactor("".join(lines[slice(*window)]), random) if window else None
-            )
+            window = grow_window(lines, (at, at), (0, len(lines)), limit, self.windows.length, random)
+            session = refactor("".join(lines[slice(*window)]), random) if window else None
             instance = (
-                instance_from_session(session, self.tokenizer, self.setting.limit_edits)
-                if session
-                else None
+                instance_from_session(session, self.tokenizer, self.setting.limit_edits) if session else None
             )
             if session is not None and instance is not None:
                 yield instance, session.kind, random.getrandbits(63)
@@ -472,9 +406,7 @@ class _Miner:
         explicit: list[Any] = []
         current: tuple[int, ...] = ()
         fingerprint = 0
-        for modification, old, new in zip(
-            run.modifications, run.texts[:-1], run.texts[1:], strict=True
-        ):
+        for modification, old, new in zip(run.modifications, run.texts[:-1], run.texts[1:], strict=True):
             before, after = self._paper_state(old), self._paper_state(new)
             if before is None or after is None or (explicit and current != before):
                 yield from _finished(state, explicit, fingerprint, limit)
@@ -507,11 +439,7 @@ class _Miner:
         yield from _finished(state, explicit, fingerprint, limit)
 
     def _paper_state(self, text: str | None) -> tuple[int, ...] | None:
-        if (
-            text is None
-            or len(text) > 12 * self.setting.limit_state
-            or rejected_text(text) is not None
-        ):
+        if text is None or len(text) > 12 * self.setting.limit_state or rejected_text(text) is not None:
             self.counts["binary or too large"] += 1
             return None
         state = (1, *self.tokenizer.encode(text), 2)
@@ -544,11 +472,7 @@ def _texts(texts: Sequence[str | None]) -> list[str]:
 
 def mine_tokenizer(options: argparse.Namespace) -> int:
     """Train a vocabulary on files of the newest commit, the same number of bytes from each repository."""
-    repositories = [
-        r
-        for r in find_repositories(options)
-        if r.split == "train" or options.corpus is None
-    ]
+    repositories = [r for r in find_repositories(options) if r.split == "train" or options.corpus is None]
     texts: list[str] = []
     for repository in tqdm(repositories, unit=" repositories"):
         texts.extend(_sample_texts(repository, options))
@@ -569,8 +493,7 @@ def _sample_texts(repository: Repository, options: argparse.Namespace) -> Iterat
     files = [
         f
         for f in files
-        if random.random() < keep_share(f[0])
-        and (not languages or language_of(f[0]) in languages)
+        if random.random() < keep_share(f[0]) and (not languages or language_of(f[0]) in languages)
     ]
     left = options.bytes_of_repository
     for text in read_texts(repository.path, [blob for _, blob in files]):
@@ -597,11 +520,7 @@ def mine_own(options: argparse.Namespace) -> int:
             continue
         instance = instance_from_session(session, tokenizer, setting.limit_edits)
         if instance is not None:
-            writer.append(
-                "dev" if _draw(name, options.seed) < 0.1 else "train",
-                instance,
-                session.kind,
-            )
+            writer.append("dev" if _draw(name, options.seed) < 0.1 else "train", instance, session.kind)
     writer.manifest["counts"] = dict(counts)
     writer.manifest["setting"] = setting.to_json()
     writer.close(tokenizer.json)
@@ -632,63 +551,38 @@ def _recorded_sessions(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m training.mine", description="Histories to a dataset."
-    )
+    parser = argparse.ArgumentParser(prog="python -m training.mine", description="Histories to a dataset.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     git = commands.add_parser("git", help="git histories")
     git.set_defaults(run=mine_git)
-    vocabulary = commands.add_parser(
-        "tokenizer", help="train a vocabulary on repositories"
-    )
+    vocabulary = commands.add_parser("tokenizer", help="train a vocabulary on repositories")
     vocabulary.set_defaults(run=mine_tokenizer)
     for command in (git, vocabulary):
         command.add_argument("repositories", nargs="*", metavar="REPO")
         command.add_argument(
-            "--corpus",
-            type=Path,
-            help="TOML file that names repositories, commits, licences, splits",
+            "--corpus", type=Path, help="TOML file that names repositories, commits, licences, splits"
         )
         command.add_argument(
-            "--mirrors",
-            type=Path,
-            default=Path(),
-            help="folder with the clones of a corpus",
+            "--mirrors", type=Path, default=Path(), help="folder with the clones of a corpus"
         )
+        command.add_argument("--split", default="train", help="split of repositories given by path")
         command.add_argument(
-            "--split", default="train", help="split of repositories given by path"
-        )
-        command.add_argument(
-            "--language",
-            action="append",
-            default=[],
-            help="only this language (repeatable)",
+            "--language", action="append", default=[], help="only this language (repeatable)"
         )
     git.add_argument("--setting", choices=sorted(SETTINGS), default="product")
     git.add_argument(
-        "--exclude-commits",
-        type=Path,
-        metavar="FILE",
-        help="a beginning of a commit's hash on each line",
+        "--exclude-commits", type=Path, metavar="FILE", help="a beginning of a commit's hash on each line"
     )
-    git.add_argument(
-        "--limit-pairs", type=int, default=60_000, help="file pairs of one repository"
-    )
+    git.add_argument("--limit-pairs", type=int, default=60_000, help="file pairs of one repository")
     git.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
-    git.add_argument(
-        "--keep-parts",
-        action="store_true",
-        help="keep the parts, to add repositories later",
-    )
+    git.add_argument("--keep-parts", action="store_true", help="keep the parts, to add repositories later")
     vocabulary.add_argument("--vocabulary", type=int, default=8192)
     vocabulary.add_argument("--bytes-of-repository", type=int, default=1_000_000)
 
     saves = commands.add_parser("vscode-history", help="VS Code's local history")
     saves.set_defaults(run=mine_own, sessions=_saved_sessions)
-    recordings = commands.add_parser(
-        "recordings", help="what the language server recorded"
-    )
+    recordings = commands.add_parser("recordings", help="what the language server recorded")
     recordings.set_defaults(run=mine_own, sessions=_recorded_sessions)
     for command in (saves, recordings):
         command.add_argument("folder", nargs="?", type=Path)
@@ -696,9 +590,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--tokenizer", type=Path, required=True)
         command.add_argument("--limit-tokens", type=int, help="tokens of a state")
         command.add_argument("--limit-edits", type=int)
-        command.add_argument(
-            "--refactorings", type=float, help="synthetic refactorings for each session"
-        )
+        command.add_argument("--refactorings", type=float, help="synthetic refactorings for each session")
     for command in (git, vocabulary, saves, recordings):
         command.add_argument("--out", type=Path, required=True)
         command.add_argument("--seed", type=int, default=0)

@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Self
 
 from training.hunks import Hunk, is_move
 
@@ -121,16 +121,12 @@ def has_secret(text: str) -> bool:
 def fingerprint(old: str, new: str) -> int:
     """The same number for a change, for its copy in a fork and for its reversal."""
     one, two = sorted((old, new))
-    digest = hashlib.blake2b(
-        f"{one}\0{two}".encode("utf-8", "surrogatepass"), digest_size=8
-    ).digest()
+    digest = hashlib.blake2b(f"{one}\0{two}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
 
 
 def change_fingerprint(lines: Sequence[str], hunks: Sequence[Hunk]) -> int:
-    old = "\n".join(
-        line.strip() for hunk in hunks for line in lines[hunk.first : hunk.last]
-    )
+    old = "\n".join(line.strip() for hunk in hunks for line in lines[hunk.first : hunk.last])
     new = "\n".join(line.strip() for hunk in hunks for line in hunk.new)
     return fingerprint(old, new)
 
@@ -139,9 +135,7 @@ class Exclusions:
     """Commits that must not be mined, by the beginnings of their hashes."""
 
     def __init__(self, prefixes: Iterable[str] = ()) -> None:
-        self._prefixes = {
-            prefix.strip().lower() for prefix in prefixes if prefix.strip()
-        }
+        self._prefixes = {prefix.strip().lower() for prefix in prefixes if prefix.strip()}
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
 
     def __contains__(self, commit: str) -> bool:
@@ -167,9 +161,7 @@ def modifications(
         "--reverse",
         "-z",
     ]
-    output = _git(repository, *arguments, "--format=%x01%H", commit).decode(
-        "utf-8", "replace"
-    )
+    output = _git(repository, *arguments, "--format=%x01%H", commit).decode("utf-8", "replace")
     result: list[Modification] = []
     for block in output.split("\x01")[1:]:
         fields = block.lstrip("\0").split("\0")
@@ -181,16 +173,10 @@ def modifications(
     return result
 
 
-def _modifications_of(
-    commit: str, fields: Sequence[str], counts: Counter[str]
-) -> Iterator[Modification]:
+def _modifications_of(commit: str, fields: Sequence[str], counts: Counter[str]) -> Iterator[Modification]:
     for raw, path in zip(fields[::2], fields[1::2], strict=False):
         parts = raw.lstrip("\n").split(" ")
-        if (
-            len(parts) < 5
-            or not parts[0].startswith(":10")
-            or not parts[1].startswith("10")
-        ):
+        if len(parts) < 5 or not parts[0].startswith(":10") or not parts[1].startswith("10"):
             continue  # a submodule or a symbolic link
         counts["file pairs"] += 1
         reason = rejected_path(path)
@@ -217,14 +203,9 @@ def grouped(found: Iterable[Modification]) -> list[list[Modification]]:
     ]
 
 
-def read_versions(
-    repository: Path, groups: Sequence[Sequence[Modification]]
-) -> Iterator[list[Versions]]:
+def read_versions(repository: Path, groups: Sequence[Sequence[Modification]]) -> Iterator[list[Versions]]:
     """For each group its runs of successive versions, with their texts."""
-    wanted = [
-        list(dict.fromkeys(blob for m in group for blob in (m.old, m.new)))
-        for group in groups
-    ]
+    wanted = [list(dict.fromkeys(blob for m in group for blob in (m.old, m.new))) for group in groups]
     with _CatFile(repository, [blob for blobs in wanted for blob in blobs]) as blobs:
         for group, names in zip(groups, wanted, strict=True):
             texts = {name: _decode(blobs.read()) for name in names}
@@ -248,11 +229,7 @@ def _runs(group: Sequence[Modification]) -> list[list[Modification]]:
 def files_at(repository: Path, commit: str) -> list[tuple[str, str]]:
     """Path and blob id of each source file of a commit."""
     result: list[tuple[str, str]] = []
-    for entry in (
-        _git(repository, "ls-tree", "-r", "-z", commit)
-        .decode("utf-8", "replace")
-        .split("\0")
-    ):
+    for entry in _git(repository, "ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0"):
         meta, _, path = entry.partition("\t")
         if meta.startswith("100") and rejected_path(path) is None:
             result.append((path, meta.split(" ")[2]))
@@ -287,12 +264,10 @@ class _CatFile:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._out: IO[bytes] = self._process.stdout
         # git blocks when nobody reads while we write: the ids go in from a thread of their own.
-        self._writer = threading.Thread(
-            target=self._write, args=(self._process.stdin, blobs), daemon=True
-        )
+        self._writer = threading.Thread(target=self._write, args=(self._process.stdin, blobs), daemon=True)
         self._writer.start()
 
-    def __enter__(self) -> "_CatFile":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -323,9 +298,7 @@ class _CatFile:
 
 
 def _git(repository: Path, *arguments: str) -> bytes:
-    done = subprocess.run(
-        ["git", "-C", str(repository), *arguments], capture_output=True, check=False
-    )
+    done = subprocess.run(["git", "-C", str(repository), *arguments], capture_output=True, check=False)
     if done.returncode != 0:
         raise ValueError(
             f"git {arguments[0]} in {repository}: {done.stderr.decode('utf-8', 'replace').strip()}"

@@ -18,9 +18,7 @@ _RELATED = 6.0  # a hunk that changes the same names is so many times likelier
 _NAME = re.compile(r"[^\W\d]\w{2,}")
 
 
-def realistic_order(
-    lines: Sequence[str], hunks: Sequence[Hunk], random: Random
-) -> list[int]:
+def realistic_order(lines: Sequence[str], hunks: Sequence[Hunk], random: Random) -> list[int]:
     """Numbers of the hunks (given top to bottom) in an order in which they may have been made."""
     numbers = list(range(len(hunks)))
     if len(hunks) < 2:
@@ -34,9 +32,7 @@ def realistic_order(
     return walk([float(hunk.first) for hunk in hunks], names, random)
 
 
-def walk(
-    places: Sequence[float], names: Sequence[frozenset[str]], random: Random
-) -> list[int]:
+def walk(places: Sequence[float], names: Sequence[frozenset[str]], random: Random) -> list[int]:
     """From a random place on, each time to a near place, rather to a related one."""
     remaining = list(range(len(places)))
     current = remaining.pop(random.randrange(len(remaining)))

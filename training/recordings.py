@@ -7,8 +7,6 @@ from training.sessions import Session
 from training.windows import Windows
 
 
-def recorded_sessions(
-    folder: Path | None, windows: Windows
-) -> Iterator[tuple[str, Session]]:
+def recorded_sessions(folder: Path | None, windows: Windows) -> Iterator[tuple[str, Session]]:
     """Name and session of every recording in a folder."""
     yield from ()

@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
@@ -23,8 +24,7 @@ _NAME = re.compile(r"[^\W\d]\w*\Z")
 # Strings and comments, roughly, of any language: names are looked for outside of them.
 _PROSE = re.compile(
     r'"""[\s\S]*?(?:"""|\Z)|' + r"'''[\s\S]*?(?:'''|\Z)"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    + r"|'(?:[^'\\\n]|\\.)*'|(?<!\S)#[ #!:][^\n]*|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
+    r'|"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'|(?<!\S)#[ #!:][^\n]*|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
 )
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _KEYWORDS = frozenset(
@@ -55,9 +55,7 @@ class Call(NamedTuple):
     name: int
     opening: int
     closing: int
-    arguments: tuple[
-        tuple[int, int], ...
-    ]  # first and last (exclusive) token of each, blanks trimmed
+    arguments: tuple[tuple[int, int], ...]  # first and last (exclusive) token of each, blanks trimmed
 
 
 class Source:
@@ -74,10 +72,7 @@ class Source:
         self.names = Counter(
             token
             for token, is_prose in zip(self.tokens, self.is_prose, strict=False)
-            if not is_prose
-            and _NAME.match(token)
-            and token not in _KEYWORDS
-            and len(token) > 1
+            if not is_prose and _NAME.match(token) and token not in _KEYWORDS and len(token) > 1
         )
         self.calls = list(self._find_calls())
 
@@ -111,29 +106,15 @@ class Source:
                     continue
                 opening, kind, commas = open_calls.pop()
                 name = self.tokens[opening - 1] if opening else ""
-                if (
-                    kind == "("
-                    and _NAME.match(name)
-                    and name not in _KEYWORDS
-                    and number - opening < 80
-                ):
-                    found.append(
-                        Call(
-                            opening - 1,
-                            opening,
-                            number,
-                            self._arguments(opening, number, commas),
-                        )
-                    )
+                if kind == "(" and _NAME.match(name) and name not in _KEYWORDS and number - opening < 80:
+                    found.append(Call(opening - 1, opening, number, self._arguments(opening, number, commas)))
         found.sort()
         return found
 
-    def _arguments(
-        self, opening: int, closing: int, commas: Sequence[int]
-    ) -> tuple[tuple[int, int], ...]:
+    def _arguments(self, opening: int, closing: int, commas: Sequence[int]) -> tuple[tuple[int, int], ...]:
         edges = [opening, *commas, closing]
         result = []
-        for before, after in zip(edges[:-1], edges[1:], strict=True):
+        for before, after in pairwise(edges):
             first, last = before + 1, after
             while first < last and self.tokens[first].isspace():
                 first += 1
@@ -144,9 +125,7 @@ class Source:
         return tuple(result)
 
 
-def _is_within(
-    offset: int, spans: Sequence[tuple[int, int]], starts: Sequence[int]
-) -> bool:
+def _is_within(offset: int, spans: Sequence[tuple[int, int]], starts: Sequence[int]) -> bool:
     number = bisect_right(starts, offset) - 1
     return number >= 0 and offset < spans[number][1]
 
@@ -173,18 +152,12 @@ def refactor(text: str, random: Random) -> Session | None:
 def _disjoint(places: list[Place]) -> list[Place]:
     result: list[Place] = []
     for place in sorted(set(places)):
-        if (
-            not result
-            or place.start >= result[-1].end
-            and place.start > result[-1].start
-        ):
+        if not result or place.start >= result[-1].end and place.start > result[-1].start:
             result.append(place)
     return result
 
 
-def _session(
-    source: Source, kind: Kind, places: list[Place], random: Random
-) -> Session:
+def _session(source: Source, kind: Kind, places: list[Place], random: Random) -> Session:
     order = _order(source, places, random)
     grown = [0] * len(places)
     changes: list[Change] = []
@@ -208,11 +181,7 @@ def _order(source: Source, places: Sequence[Place], random: Random) -> list[int]
     if draw < 0.5:
         start = count - 1 if random.random() < 0.6 else random.randrange(count)
         return [(start - step) % count for step in range(count)]
-    return walk(
-        [float(source.line_of(place.start)) for place in places],
-        [frozenset()] * count,
-        random,
-    )
+    return walk([float(source.line_of(place.start)) for place in places], [frozenset()] * count, random)
 
 
 # Names
@@ -238,11 +207,7 @@ def _new_name(old: str, source: Source, random: Random) -> str:
     elif draw < 0.82:
         return _styled(words, _other_style(old, random))
     else:
-        words = (
-            [other]
-            if random.random() < 0.6
-            else [other, random.choice(_other_words(source, random))]
-        )
+        words = [other] if random.random() < 0.6 else [other, random.choice(_other_words(source, random))]
     name = _styled(words, _style(old))
     return "_" + name if old.startswith("_") else name
 
@@ -268,13 +233,7 @@ def _style(name: str) -> str:
 
 
 def _other_style(name: str, random: Random) -> str:
-    return random.choice(
-        [
-            style
-            for style in ("snake", "camel", "Pascal", "UPPER")
-            if style != _style(name)
-        ]
-    )
+    return random.choice([style for style in ("snake", "camel", "Pascal", "UPPER") if style != _style(name)])
 
 
 def _styled(words: Sequence[str], style: str) -> str:
@@ -293,19 +252,7 @@ def _expression(source: Source, random: Random) -> str:
     if arguments and random.random() < 0.6:
         return source.slice(*random.choice(arguments))
     return random.choice(
-        [
-            "None",
-            "True",
-            "False",
-            "0",
-            "1",
-            "null",
-            "ctx",
-            '""',
-            "self",
-            "nil",
-            *list(source.names)[:20],
-        ]
+        ["None", "True", "False", "0", "1", "null", "ctx", '""', "self", "nil", *list(source.names)[:20]]
     )
 
 
@@ -315,24 +262,15 @@ def _expression(source: Source, random: Random) -> str:
 def _rename(source: Source, random: Random) -> Found:
     """A name becomes another one everywhere."""
     candidates = [
-        name
-        for name, count in source.names.items()
-        if 2 <= count <= _LIMIT_PLACES and len(name) > 1
+        name for name, count in source.names.items() if 2 <= count <= _LIMIT_PLACES and len(name) > 1
     ]
     if not candidates:
         return None
     old = random.choice(candidates)
     new = _new_name(old, source, random)
-    if (
-        not _NAME.match(new)
-        or new == old
-        or new in source.names
-        and random.random() < 0.8
-    ):
+    if not _NAME.match(new) or new == old or new in source.names and random.random() < 0.8:
         return None
-    return Kind.RENAME, _replace_tokens(
-        source, {old: new}, with_prose=random.random() < 0.3
-    )
+    return Kind.RENAME, _replace_tokens(source, {old: new}, with_prose=random.random() < 0.3)
 
 
 def _rename_word(source: Source, random: Random) -> Found:
@@ -363,14 +301,10 @@ def _rename_word(source: Source, random: Random) -> Found:
         )
 
     mapping = {name: _WORDS.sub(replaced, name) for name in by_word[old]}
-    return Kind.RENAME, _replace_tokens(
-        source, mapping, with_prose=random.random() < 0.3
-    )
+    return Kind.RENAME, _replace_tokens(source, mapping, with_prose=random.random() < 0.3)
 
 
-def _replace_tokens(
-    source: Source, mapping: dict[str, str], *, with_prose: bool
-) -> list[Place]:
+def _replace_tokens(source: Source, mapping: dict[str, str], *, with_prose: bool) -> list[Place]:
     return [
         Place(source.offsets[number], source.offsets[number + 1], mapping[token])
         for number, token in enumerate(source.tokens)
@@ -378,16 +312,12 @@ def _replace_tokens(
     ]
 
 
-def _same_calls(
-    source: Source, random: Random, *, least_arguments: int = 0
-) -> list[Call]:
+def _same_calls(source: Source, random: Random, *, least_arguments: int = 0) -> list[Call]:
     by_name: dict[str, list[Call]] = {}
     for call in source.calls:
         if len(call.arguments) >= least_arguments:
             by_name.setdefault(source.tokens[call.name], []).append(call)
-    candidates = [
-        calls for calls in by_name.values() if 2 <= len(calls) <= _LIMIT_PLACES
-    ]
+    candidates = [calls for calls in by_name.values() if 2 <= len(calls) <= _LIMIT_PLACES]
     return random.choice(candidates) if candidates else []
 
 
@@ -447,11 +377,7 @@ def _swap_arguments(source: Source, random: Random) -> Found:
 
 def _dotted_start(source: Source, number: int) -> int:
     """The first token of the dotted expression that ends with a name."""
-    while (
-        number >= 2
-        and source.tokens[number - 1] == "."
-        and _NAME.match(source.tokens[number - 2])
-    ):
+    while number >= 2 and source.tokens[number - 1] == "." and _NAME.match(source.tokens[number - 2]):
         number -= 2
     return number
 
@@ -462,19 +388,7 @@ def _wrap_call(source: Source, random: Random) -> Found:
     if not calls:
         return None
     wrapper = random.choice(
-        [
-            "str",
-            "list",
-            "len",
-            "int",
-            "set",
-            "sorted",
-            "tuple",
-            "Some",
-            "Ok",
-            "await",
-            "bool",
-        ]
+        ["str", "list", "len", "int", "set", "sorted", "tuple", "Some", "Ok", "await", "bool"]
     )
     if source.names and random.random() < 0.6:
         wrapper = random.choice(list(source.names))
@@ -497,8 +411,7 @@ def _wrap_call(source: Source, random: Random) -> Found:
         is_prefix = wrapper == "await"
         places.append(
             Place(
-                *source.span(start, call.closing + 1),
-                f"await {text}" if is_prefix else f"{wrapper}({text})",
+                *source.span(start, call.closing + 1), f"await {text}" if is_prefix else f"{wrapper}({text})"
             )
         )
     return Kind.WRAP_CALL, places
@@ -506,19 +419,11 @@ def _wrap_call(source: Source, random: Random) -> Found:
 
 def _unwrap_call(source: Source, random: Random) -> Found:
     """Each call of a function gives way to its only argument."""
-    calls = [
-        call
-        for call in _same_calls(source, random, least_arguments=1)
-        if len(call.arguments) == 1
-    ]
+    calls = [call for call in _same_calls(source, random, least_arguments=1) if len(call.arguments) == 1]
     places = []
     for call in calls:
         start = _dotted_start(source, call.name)
-        places.append(
-            Place(
-                *source.span(start, call.closing + 1), source.slice(*call.arguments[0])
-            )
-        )
+        places.append(Place(*source.span(start, call.closing + 1), source.slice(*call.arguments[0])))
     return Kind.WRAP_CALL, places
 
 
@@ -545,17 +450,9 @@ def _change_callee(source: Source, random: Random) -> Found:
     places = []
     for call in calls:
         start = _dotted_start(source, call.name)
-        if start > 1 and source.tokens[start - 2] in {
-            "def",
-            "func",
-            "fn",
-            "function",
-            "class",
-        }:
+        if start > 1 and source.tokens[start - 2] in {"def", "func", "fn", "function", "class"}:
             continue
-        first = (
-            start if "." in new else call.name
-        )  # a new owner takes the place of the old one
+        first = start if "." in new else call.name  # a new owner takes the place of the old one
         places.append(Place(*source.span(first, call.name + 1), new))
     return Kind.CHANGE_CALL, places
 
@@ -567,25 +464,13 @@ def _add_method(source: Source, random: Random) -> Found:
         return None
     names = list(source.names)[:40]
     suffix = random.choice(
-        [
-            ".strip()",
-            ".unwrap()",
-            ".value",
-            "?",
-            "!",
-            ".clone()",
-            "[0]",
-            ".items()",
-            ".copy()",
-        ]
+        [".strip()", ".unwrap()", ".value", "?", "!", ".clone()", "[0]", ".items()", ".copy()"]
     )
     if names and random.random() < 0.5:
         suffix = f".{random.choice(names)}" + random.choice(["", "()"])
     places = []
     for call in calls:
-        if call.closing + 1 < len(source.tokens) and source.tokens[
-            call.closing + 1
-        ] in {":", "{"}:
+        if call.closing + 1 < len(source.tokens) and source.tokens[call.closing + 1] in {":", "{"}:
             continue  # a definition
         at = source.offsets[call.closing + 1]
         places.append(Place(at, at, suffix))
@@ -601,9 +486,7 @@ def _change_literal(source: Source, random: Random) -> Found:
     pattern = _STRING if random.random() < 0.7 else _NUMBER
     found = list(pattern.finditer(source.text))
     counts = Counter(match.group() for match in found)
-    candidates = [
-        literal for literal, count in counts.items() if 2 <= count <= _LIMIT_PLACES
-    ]
+    candidates = [literal for literal, count in counts.items() if 2 <= count <= _LIMIT_PLACES]
     if not candidates:
         return None
     old = random.choice(candidates)
@@ -614,18 +497,9 @@ def _change_literal(source: Source, random: Random) -> Found:
         words = re.findall(r"\w+", old)
         if not words:
             return None
-        new = old.replace(
-            random.choice(words), _new_name(random.choice(words), source, random), 1
-        )
+        new = old.replace(random.choice(words), _new_name(random.choice(words), source, random), 1)
     else:
-        new = random.choice(
-            [
-                str(random.randrange(1, 200)),
-                old + "0",
-                f"{old}.0",
-                str(int(float(old)) + 1),
-            ]
-        )
+        new = random.choice([str(random.randrange(1, 200)), old + "0", f"{old}.0", str(int(float(old)) + 1)])
     return Kind.CHANGE_LITERAL, [
         Place(m.start(), m.end(), new) for m in found if m.group() == old and new != old
     ]
@@ -634,16 +508,10 @@ def _change_literal(source: Source, random: Random) -> Found:
 def _change_quotes(source: Source, random: Random) -> Found:
     """Some strings change their quotes."""
     quote, other = random.choice([("'", '"'), ('"', "'")])
-    found = [
-        m
-        for m in _STRING.finditer(source.text)
-        if m.group()[0] == quote and other not in m.group()
-    ]
+    found = [m for m in _STRING.finditer(source.text) if m.group()[0] == quote and other not in m.group()]
     if len(found) > 8:
         return None
-    return Kind.CHANGE_QUOTES, [
-        Place(m.start(), m.end(), other + m.group()[1:-1] + other) for m in found
-    ]
+    return Kind.CHANGE_QUOTES, [Place(m.start(), m.end(), other + m.group()[1:-1] + other) for m in found]
 
 
 _WORD_CHANGES = [
@@ -668,11 +536,7 @@ def _change_word(source: Source, random: Random) -> Found:
         elif not old.startswith("interface"):
             pattern = rf"(?<![=!<>&]){pattern}(?![=&>])"
         matches = re.finditer(pattern, source.text)
-        found = [
-            Place(m.start(), m.end(), new)
-            for m in matches
-            if not source.has_prose_at(m.start())
-        ]
+        found = [Place(m.start(), m.end(), new) for m in matches if not source.has_prose_at(m.start())]
         if 2 <= len(found) <= _LIMIT_PLACES:
             possible.append(found)
     return (Kind.CHANGE_WORD, random.choice(possible)) if possible else None
@@ -707,10 +571,7 @@ def _change_owner(source: Source, random: Random) -> Found:
     places = [
         Place(*source.span(n - 1, n + 2), new)
         for n in range(1, len(tokens) - 1)
-        if tokens[n] == "."
-        and not source.is_prose[n]
-        and tokens[n - 1] == owner
-        and tokens[n + 1] == name
+        if tokens[n] == "." and not source.is_prose[n] and tokens[n - 1] == owner and tokens[n + 1] == name
     ]
     return Kind.REPLACE_ATTRIBUTE, places
 
@@ -722,15 +583,7 @@ def _prefix_name(source: Source, random: Random) -> Found:
         return None
     name = random.choice(candidates)
     prefix = random.choice(
-        [
-            "self.",
-            "this.",
-            "std::",
-            "&",
-            "*",
-            "np.",
-            f"{random.choice(list(source.names))}.",
-        ]
+        ["self.", "this.", "std::", "&", "*", "np.", f"{random.choice(list(source.names))}."]
     )
     places = [
         Place(source.offsets[n], source.offsets[n], prefix)
@@ -768,9 +621,7 @@ def _suffix_name(source: Source, random: Random) -> Found:
     places = [
         Place(source.offsets[n + 1], source.offsets[n + 1], suffix)
         for n, token in enumerate(source.tokens[:-1])
-        if token == name
-        and not source.is_prose[n]
-        and source.tokens[n + 1] not in {":", "(", "."}
+        if token == name and not source.is_prose[n] and source.tokens[n + 1] not in {":", "(", "."}
     ]
     return Kind.CHANGE_WORD, places
 
@@ -783,9 +634,7 @@ def _add_key(source: Source, random: Random) -> Found:
     found = [m for m in _DICT.finditer(source.text)]
     if not 2 <= len(found) <= _LIMIT_PLACES:
         return None
-    key = _styled(
-        [random.choice(_COMMON) for _ in range(random.choice([1, 1, 2]))], "snake"
-    )
+    key = _styled([random.choice(_COMMON) for _ in range(random.choice([1, 1, 2]))], "snake")
     sample = found[0].group()
     quote = '"' if '"' in sample else "'" if "'" in sample else ""
     entry = f"{quote}{key}{quote}: {_expression(source, random)}"
@@ -808,9 +657,7 @@ def _alike_lines(source: Source, random: Random) -> list[re.Match[str]]:
     for match in _LINE.finditer(source.text):
         tokens = [token for token in lex(match.group(2)) if not token.isspace()]
         for length in (1, 2, 3):
-            if len(tokens) >= length and (
-                tokens[0] not in {"}", ")", "]", "#", "//", '"', "'"}
-            ):
+            if len(tokens) >= length and (tokens[0] not in {"}", ")", "]", "#", "//", '"', "'"}):
                 by_start.setdefault(tuple(tokens[:length]), []).append(match)
     candidates = [lines for lines in by_start.values() if 2 <= len(lines) <= 8]
     return random.choice(candidates) if candidates else []
@@ -825,32 +672,16 @@ def _add_line(source: Source, random: Random) -> Found:
     names = list(source.names)[:60] or ["value"]
     name = random.choice(names)
     is_definition = re.match(
-        r"(async )?(def|class|fn|pub|func|function|public|private|struct|export)\b",
-        first,
+        r"(async )?(def|class|fn|pub|func|function|public|private|struct|export)\b", first
     )
     if is_definition:
         text = random.choice(
-            [
-                f"@{name}",
-                f"@{name}()",
-                "@staticmethod",
-                "@Override",
-                "#[inline]",
-                f"# {name}",
-                f"// {name}",
-            ]
+            [f"@{name}", f"@{name}()", "@staticmethod", "@Override", "#[inline]", f"# {name}", f"// {name}"]
         )
         above = True
     else:
         text = random.choice(
-            [
-                f"{name}()",
-                f"log({name})",
-                f"{name} += 1",
-                f"assert {name}",
-                f"print({name})",
-                f"{name}();",
-            ]
+            [f"{name}()", f"log({name})", f"{name} += 1", f"assert {name}", f"print({name})", f"{name}();"]
         )
         above = random.random() < 0.5
     places = []
@@ -876,13 +707,7 @@ def _line_start(source: Source, random: Random) -> Found:
     if not lines:
         return None
     if random.random() < 0.25:
-        cut = [
-            (
-                m.start(2),
-                m.start(2) + len(m.group(2)) - len(m.group(2).partition(" ")[2]),
-            )
-            for m in lines
-        ]
+        cut = [(m.start(2), m.start(2) + len(m.group(2)) - len(m.group(2).partition(" ")[2])) for m in lines]
         return Kind.CHANGE_LINE_START, [Place(a, b, "") for a, b in cut if b > a]
     word = random.choice(["await ", "return ", "const ", "# ", "// ", "static ", "async ", "pub ", "export ", "self.",
                           "assert ", "yield ", "final ", "private ", f"{random.choice(_COMMON)} = "])  # fmt: skip
@@ -894,13 +719,10 @@ def _line_end(source: Source, random: Random) -> Found:
     lines = _alike_lines(source, random)
     ends = [",", ";", "  # noqa", " // eslint-disable-line", " or None", " as any"]
     if lines and all(
-        m.group(2).startswith(("def ", "async def ")) and m.group(2).endswith("):")
-        for m in lines
+        m.group(2).startswith(("def ", "async def ")) and m.group(2).endswith("):") for m in lines
     ):
         text = random.choice([" -> None", " -> str", " -> bool", " -> int"])
-        return Kind.CHANGE_LINE_START, [
-            Place(m.end() - 1, m.end() - 1, text) for m in lines
-        ]
+        return Kind.CHANGE_LINE_START, [Place(m.end() - 1, m.end() - 1, text) for m in lines]
     return Kind.CHANGE_LINE_START, [
         Place(m.end(), m.end(), end) for end in [random.choice(ends)] for m in lines
     ]

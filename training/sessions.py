@@ -12,10 +12,7 @@ from model.edits import Instance, Slots, stop_edit
 from model.tokenizer import Tokenizer
 from training.dataset import Kind
 
-
-_LINES_REMEMBERED = (
-    100_000  # mining meets the lines of a file again and again, in every version
-)
+_LINES_REMEMBERED = 100_000  # mining meets the lines of a file again and again, in every version
 
 
 class RememberingTokenizer(Tokenizer):
@@ -41,9 +38,7 @@ class Session(NamedTuple):
     changes: tuple[Change, ...]
     kind: Kind
     conditioning: int = 0  # so many changes are given: nobody could have predicted them
-    is_complete: bool = (
-        True  # after the last change nothing more is to be edited in this text
-    )
+    is_complete: bool = True  # after the last change nothing more is to be edited in this text
 
 
 def texts_of(session: Session) -> list[str]:
@@ -55,9 +50,7 @@ def texts_of(session: Session) -> list[str]:
     return result
 
 
-def instance_from_session(
-    session: Session, tokenizer: Tokenizer, limit_edits: int
-) -> Instance | None:
+def instance_from_session(session: Session, tokenizer: Tokenizer, limit_edits: int) -> Instance | None:
     """The session in tokens, cut at `limit_edits`; None when nothing is left to predict."""
     text = TokenText(tokenizer, session.text)
     state = text.state()

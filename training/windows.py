@@ -7,6 +7,7 @@ as the author left it: only then is *stop* honest.
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -18,9 +19,7 @@ from training.ordering import realistic_order
 from training.sessions import Session
 
 _LARGE_LINES = 60  # a hunk of more lines is large without a count of its tokens
-_SESSIONS_OF_A_CHANGE = (
-    4  # a change of forty places would otherwise weigh as forty changes
-)
+_SESSIONS_OF_A_CHANGE = 4  # a change of forty places would otherwise weigh as forty changes
 _GROW = 0.8  # chance to take in the next hunk that still fits
 
 
@@ -32,10 +31,10 @@ class Setting:
     limit_state: int = 768  # tokens of the initial state
     limit_edits: int = 64
     large_hunk: int = 40  # edits; a larger hunk is mostly new code
-    keep_new_code: float = (
-        0.3  # share of the sessions that only write new code that is kept
+    keep_new_code: float = 0.3  # share of the sessions that only write new code that is kept
+    keep_single: float = (
+        0.6  # share of the sessions of one hunk that is kept: they say nothing about the next one
     )
-    keep_single: float = 0.6  # share of the sessions of one hunk that is kept: they say nothing about the next one
     chain: float = 0.25  # chance to go on with the file's next change, where it falls into the window
     refactorings: float = 0.6  # synthetic refactorings for each session of the history
 
@@ -44,9 +43,7 @@ class Setting:
 
 
 PRODUCT = Setting()
-PAPER = Setting(
-    name="paper", limit_state=1000, limit_edits=100, chain=1.0, refactorings=0.0
-)
+PAPER = Setting(name="paper", limit_state=1000, limit_edits=100, chain=1.0, refactorings=0.0)
 SETTINGS = {setting.name: setting for setting in (PRODUCT, PAPER)}
 
 
@@ -72,19 +69,13 @@ class Windows:
         )
         return len(lexical_edits_between(old, new, self.tokenizer.ends, 1))
 
-    def sessions(
-        self, versions: Sequence[str], hunks: Sequence[Hunk], random: Random
-    ) -> list[Session]:
+    def sessions(self, versions: Sequence[str], hunks: Sequence[Hunk], random: Random) -> list[Session]:
         """Sessions that begin in the first of the versions (the hunks are those to the second)."""
         lines = segments(versions[0])
         costs = [self.cost(lines, hunk) for hunk in hunks]
         large = {n for n, cost in enumerate(costs) if cost > self.setting.large_hunk}
         # The product predicts edits from edits: of large new blocks only a few are learned, the rest is there at once.
-        free = {
-            n
-            for n in range(len(hunks))
-            if n not in large or self._keeps_large(costs[n], random)
-        }
+        free = {n for n in range(len(hunks)) if n not in large or self._keeps_large(costs[n], random)}
         result: list[Session] = []
         while free and len(result) < _SESSIONS_OF_A_CHANGE:
             chosen = self._choose(lines, hunks, costs, free, random)
@@ -110,24 +101,13 @@ class Windows:
         length = sum(map(self.length, lines[first:last]))
         while random.random() < _GROW or len(hunks) <= 3:
             near = [n for n in (min(chosen) - 1, max(chosen) + 1) if n in free]
-            near.sort(
-                key=lambda n: min(
-                    abs(hunks[n].first - last), abs(hunks[n].last - first)
-                )
-            )
+            near.sort(key=lambda n: min(abs(hunks[n].first - last), abs(hunks[n].last - first)))
             for n in near:
-                gap = (
-                    lines[last : hunks[n].last]
-                    if n > seed
-                    else lines[hunks[n].first : first]
-                )
+                gap = lines[last : hunks[n].last] if n > seed else lines[hunks[n].first : first]
                 if len(gap) > setting.limit_state or costs[n] > setting.large_hunk:
                     continue
                 grown = length + sum(map(self.length, gap))
-                if (
-                    cost + costs[n] < setting.limit_edits
-                    and grown < 0.9 * setting.limit_state
-                ):
+                if cost + costs[n] < setting.limit_edits and grown < 0.9 * setting.limit_state:
                     chosen.add(n)
                     cost, length = cost + costs[n], grown
                     first, last = min(first, hunks[n].first), max(last, hunks[n].last)
@@ -137,10 +117,7 @@ class Windows:
         return chosen
 
     def _keeps_large(self, cost: int, random: Random) -> bool:
-        return (
-            cost < 4 * self.setting.limit_edits
-            and random.random() < 0.5 * self.setting.keep_new_code
-        )
+        return cost < 4 * self.setting.limit_edits and random.random() < 0.5 * self.setting.keep_new_code
 
     def _session(
         self,
@@ -157,9 +134,7 @@ class Windows:
         base, remaining = fold(lines, hunks, folded)
         numbers = sorted(set(range(len(hunks))) - folded)
         inside = [h for n, h in zip(numbers, remaining, strict=True) if n in chosen]
-        outside = [
-            h for n, h in zip(numbers, remaining, strict=True) if n not in chosen
-        ]
+        outside = [h for n, h in zip(numbers, remaining, strict=True) if n not in chosen]
         window = self._window(base, inside, outside, random)
         if window is None:
             return None
@@ -172,41 +147,22 @@ class Windows:
         return session
 
     def _window(
-        self,
-        lines: Sequence[str],
-        inside: Sequence[Hunk],
-        outside: Sequence[Hunk],
-        random: Random,
+        self, lines: Sequence[str], inside: Sequence[Hunk], outside: Sequence[Hunk], random: Random
     ) -> tuple[int, int] | None:
         """Lines around the hunks, up to the limit; never over a hunk that is not the session's."""
-        floor = max(
-            (hunk.last for hunk in outside if hunk.last <= inside[0].first), default=0
-        )
-        ceiling = min(
-            (hunk.first for hunk in outside if hunk.first >= inside[-1].last),
-            default=len(lines),
-        )
+        floor = max((hunk.last for hunk in outside if hunk.last <= inside[0].first), default=0)
+        ceiling = min((hunk.first for hunk in outside if hunk.first >= inside[-1].last), default=len(lines))
         first, last = max(inside[0].first - 1, floor), inside[-1].last
         return grow_window(
-            lines,
-            (first, last),
-            (floor, ceiling),
-            self.setting.limit_state - 2,
-            self.length,
-            random,
+            lines, (first, last), (floor, ceiling), self.setting.limit_state - 2, self.length, random
         )
 
     def _chained(
-        self,
-        session: Session,
-        later: Sequence[str],
-        first: int,
-        size: int,
-        random: Random,
+        self, session: Session, later: Sequence[str], first: int, size: int, random: Random
     ) -> Session:
         """The session, going on with the file's next changes as far as they stay in the window."""
         changes, kind = list(session.changes), session.kind
-        for old, new in zip(later[:-1], later[1:], strict=True):
+        for old, new in pairwise(later):
             lines = segments(old)
             hunks = hunks_between(lines, segments(new)) or []
             touching = [h for h in hunks if h.last >= first and h.first <= first + size]
@@ -236,11 +192,7 @@ def grow_window(
     if total > limit:
         return None
     # Files are seen in every size and with the hunks anywhere in them, as they are when a person edits.
-    target = (
-        limit
-        if random.random() < 0.5
-        else random.uniform(min(total + 64, limit), limit)
-    )
+    target = limit if random.random() < 0.5 else random.uniform(min(total + 64, limit), limit)
     above = random.random()
     is_open = [first > bounds[0], last < bounds[1]]
     while any(is_open):
@@ -258,13 +210,9 @@ def grow_window(
     return first, last
 
 
-def _made(
-    lines: Sequence[str], first: int, last: int, hunks: Sequence[Hunk], random: Random
-) -> Session:
+def _made(lines: Sequence[str], first: int, last: int, hunks: Sequence[Hunk], random: Random) -> Session:
     """The hunks in a realistic order, in the window from first to last."""
     view = lines[first:last]
     moved = [Hunk(hunk.first - first, hunk.last - first, hunk.new) for hunk in hunks]
     order = realistic_order(view, moved, random)
-    return Session(
-        "".join(view), tuple(changes_in_order(view, moved, order)), Kind.HISTORY
-    )
+    return Session("".join(view), tuple(changes_in_order(view, moved, order)), Kind.HISTORY)
