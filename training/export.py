@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
+from numpy.typing import NDArray
 from onnx.external_data_helper import set_external_data
 from safetensors import safe_open
 from safetensors.torch import save_file
@@ -212,6 +213,7 @@ def _write(module: Any, names: list[str], example: list[Tensor], config: ModelCo
     assert program is not None
     graph = program.model_proto
     _drop_unused_inputs(graph)
+    _drop_notes(graph)
     _share_weights(graph, path.parent / "weights.safetensors")
     onnx.save_model(graph, str(path))
 
@@ -239,6 +241,14 @@ def _drop_unused_inputs(model: Any) -> None:
         model.graph.input.remove(value)
 
 
+def _drop_notes(model: Any) -> None:
+    """Where each node came from in the source is of no use in a bundle, and larger than the graph."""
+    del model.graph.value_info[:]
+    for node in model.graph.node:
+        del node.metadata_props[:]
+        node.doc_string = ""
+
+
 def _share_weights(model: Any, weights: Path) -> None:
     """Let each initializer that is a weight, or the transpose of one, be read from the file of weights.
 
@@ -247,11 +257,11 @@ def _share_weights(model: Any, weights: Path) -> None:
     plain, transposed = _by_content(weights, entries)
     shared: set[str] = set()
     for tensor in list(model.graph.initializer):
-        raw = onnx.numpy_helper.to_array(tensor).tobytes()
-        key = plain.get(raw) or transposed.get(raw)
-        if key is None or len(raw) < _SHARED_BYTES:
+        content = _content(onnx.numpy_helper.to_array(tensor))
+        key = plain.get(content) or transposed.get(content)
+        if key is None or len(content[1]) < _SHARED_BYTES:
             continue
-        operator = "Identity" if raw in plain else "Transpose"
+        operator = "Identity" if content in plain else "Transpose"
         model.graph.node.insert(0, onnx.helper.make_node(operator, [f"weights.{key}"], [tensor.name]))
         model.graph.initializer.remove(tensor)
         if key not in shared:
@@ -262,12 +272,20 @@ def _share_weights(model: Any, weights: Path) -> None:
             )
 
 
-def _by_content(weights: Path, entries: dict[str, Any]) -> tuple[dict[bytes, str], dict[bytes, str]]:
-    """The names of the weights by their bytes, and those of matrices by the bytes of their transpose."""
+ShapeAndBytes = tuple[tuple[int, ...], bytes]
+
+
+def _content(array: NDArray[Any]) -> ShapeAndBytes:
+    """Shape and bytes: two weights that are all zeros are alike in their bytes alone."""
+    return array.shape, array.tobytes()
+
+
+def _by_content(weights: Path, entries: dict[str, Any]) -> tuple[dict[ShapeAndBytes, str], dict[ShapeAndBytes, str]]:
+    """The names of the weights by their content, and those of matrices by the content of their transpose."""
     with safe_open(weights, framework="np") as file:
         values = {key: file.get_tensor(key) for key in entries}
-    plain = {value.tobytes(): key for key, value in values.items()}
-    return plain, {value.T.tobytes(): key for key, value in values.items() if value.ndim == 2}
+    plain = {_content(value): key for key, value in values.items()}
+    return plain, {_content(value.T): key for key, value in values.items() if value.ndim == 2}
 
 
 def _external(name: str, shape: Sequence[int], file: str, offset: int, length: int) -> Any:
