@@ -13,7 +13,9 @@ import {
     environmentFor,
     type Findings,
     findingsFrom,
+    isNewEnough,
     type Launch,
+    OLDEST_PYTHON,
     PROBE,
     type Refusal,
     shellLine,
@@ -67,11 +69,16 @@ export class PythonFinder {
             );
             return false;
         }
-        const python = (await this.candidates("")).find(
-            ({ python }) => !python.startsWith(this.ownEnvironment),
-        );
+        const python = await this.newEnoughPython();
+        if (python === undefined) {
+            const oldest = OLDEST_PYTHON.join(".");
+            void vscode.window.showErrorMessage(
+                `Likewise needs Python ${oldest} or newer; install it first.`,
+            );
+            return false;
+        }
         const steps = [
-            [python?.python ?? "python3", "-m", "venv", this.ownEnvironment],
+            [python, "-m", "venv", this.ownEnvironment],
             [this.ownPython(), "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements],
         ];
         const options = {
@@ -100,20 +107,34 @@ export class PythonFinder {
     }
 
     private async candidates(setting: string): Promise<Candidate[]> {
-        if (setting !== "") {
-            return [{ python: setting, origin: "the setting likewise.python" }];
-        }
-        const candidates: Candidate[] = [];
-        // In an untrusted workspace the selected interpreter may be a program that came with the files.
-        const selected = vscode.workspace.isTrusted ? await this.selectedInPythonExtension() : undefined;
-        if (selected !== undefined) {
-            candidates.push({ python: selected, origin: "the Python extension's interpreter" });
-        }
-        candidates.push({ python: isWindows ? "python" : "python3", origin: "on the path" });
+        const candidates =
+            setting === ""
+                ? await this.usualCandidates()
+                : [{ python: setting, origin: "the setting likewise.python" }];
         if (fs.existsSync(this.ownPython())) {
             candidates.push({ python: this.ownPython(), origin: "Likewise's own environment" });
         }
         return candidates;
+    }
+
+    private async usualCandidates(): Promise<Candidate[]> {
+        const candidates = [{ python: isWindows ? "python" : "python3", origin: "on the path" }];
+        // In an untrusted workspace the selected interpreter may be a program that came with the files.
+        const selected = vscode.workspace.isTrusted ? await this.selectedInPythonExtension() : undefined;
+        if (selected !== undefined) {
+            candidates.unshift({ python: selected, origin: "the Python extension's interpreter" });
+        }
+        return candidates;
+    }
+
+    private async newEnoughPython(): Promise<string | undefined> {
+        for (const { python } of await this.usualCandidates()) {
+            const found = await this.probe(python);
+            if (!(found instanceof Error) && isNewEnough(found.version)) {
+                return python;
+            }
+        }
+        return undefined;
     }
 
     private async selectedInPythonExtension(): Promise<string | undefined> {

@@ -66,7 +66,7 @@ export function judge(candidate: Candidate, bundled: Bundled, found: Findings | 
     if (found instanceof Error) {
         return refuse(`it does not run (${found.message})`);
     }
-    if (isOlder(found.version, OLDEST_PYTHON)) {
+    if (!isNewEnough(found.version)) {
         return refuse(
             `it is Python ${found.version.join(".")}; Likewise needs ${OLDEST_PYTHON.join(".")} or newer`,
         );
@@ -168,6 +168,6 @@ export function findingsFrom(printed: string): Findings {
     return { version: found.version, hasLikewise: found.hasLikewise, missing: found.missing };
 }
 
-function isOlder(version: readonly [number, number], than: readonly [number, number]): boolean {
-    return version[0] < than[0] || (version[0] === than[0] && version[1] < than[1]);
+export function isNewEnough([major, minor]: Findings["version"]): boolean {
+    return major > OLDEST_PYTHON[0] || (major === OLDEST_PYTHON[0] && minor >= OLDEST_PYTHON[1]);
 }
