@@ -61,12 +61,14 @@ class TokenEdit(_Message):
 
 
 class _Wish(_Message):
-    until: Until = Field("token", description="Go on to the end of a lexical token, or of a whole hunk.")
+    until: Until = Field(
+        default="token", description="Go on to the end of a lexical token, or of a whole hunk."
+    )
     threshold: Confidence | None = Field(
-        None, description="Least confidence to show; null is the bundle's own."
+        default=None, description="Least confidence to show; null is the bundle's own."
     )
     limit: Annotated[int, Field(ge=1, le=LIMIT_SUGGESTIONS)] = Field(
-        1, description="How many distinct places."
+        default=1, description="How many distinct places."
     )
 
 
@@ -76,7 +78,7 @@ class TextRequest(_Wish):
     text: str = Field(description="The text before the edits.")
     edits: list[TextEdit] = Field(description="Oldest first, each to the text that the one before left.")
     cursor: Offset | None = Field(
-        None, description="In the text after all edits. A half-typed name here is continued."
+        default=None, description="In the text after all edits. A half-typed name here is continued."
     )
     language: Annotated[str, Field(max_length=64)] | None = None
 
@@ -108,10 +110,10 @@ class TokenRequest(_Wish):
     edits: list[TokenEdit]
     bundle: Hash
     cursor: Position | None = Field(
-        None, description="Implicit position of the token to the left of the cursor."
+        default=None, description="Implicit position of the token to the left of the cursor."
     )
     prefix: Annotated[str, Field(max_length=LIMIT_PREFIX)] = Field(
-        "", description="Half-typed, not part of the edits."
+        default="", description="Half-typed, not part of the edits."
     )
     language: Annotated[str, Field(max_length=64)] | None = None
 
@@ -142,7 +144,9 @@ class Suggestion(_Message):
     edits: list[TokenEdit]
     tokens: list[str] = Field(description="The inserted lexical tokens.")
     because: list[int] = Field(description="Indices of the past edits that the prediction attended to most.")
-    continues_prefix: bool = Field(False, description="It goes on from the half-typed name at the cursor.")
+    continues_prefix: bool = Field(
+        default=False, description="It goes on from the half-typed name at the cursor."
+    )
 
 
 class ModelName(_Message):
@@ -234,7 +238,7 @@ class Predict(_Wish):
     cursor: Position | None = None
     prefix: Annotated[str, Field(max_length=LIMIT_PREFIX)] = ""
     request: int | None = Field(
-        None, description="Echoed in the answer, for clients that ask more than one at a time."
+        default=None, description="Echoed in the answer, for clients that ask more than one at a time."
     )
 
 

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
 from model.edits import Edit
-from model.predictor import History
+from model.window import AnyHistory
 from server.metrics import Metrics
 from server.schema import Predict
 from server.settings import Settings
@@ -29,7 +29,7 @@ class Session:
         self.opened_version = self.version = version
         self.state = state
         self.edits: list[Edit] = []
-        self.history: History | None = None
+        self.history: AnyHistory | None = None
         self.waiting: Predict | None = None  # the newest question that nobody works on yet
         self.is_alive = True
         self.is_served = False  # by a task that goes on until nothing is to be done

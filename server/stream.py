@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from model.edits import Edit
-from model.predictor import History, Predictor
+from model.predictor import Predictor
+from model.window import AnyHistory
 from server.metrics import Metrics
 from server.scheduler import Overloaded, Scheduler
 from server.schema import (
@@ -170,7 +171,7 @@ class Connection:
     async def _encode(self, session: Session) -> None:
         engine = self._engine
 
-        def encode() -> History | None:
+        def encode() -> AnyHistory | None:
             if not session.is_alive:  # closed while it waited
                 return None
             with engine.metrics.encode.time():
@@ -182,7 +183,7 @@ class Connection:
             engine.sessions.trim()
             await self._send(Opened(document=session.document, version=session.opened_version))
 
-    async def _step(self, session: Session, history: History, question: Predict | None) -> None:
+    async def _step(self, session: Session, history: AnyHistory, question: Predict | None) -> None:
         engine = self._engine
         keep, append = session.take_changes()
         timings = Timings()
@@ -270,7 +271,7 @@ class Connection:
             await self._send_text(message.model_dump_json())
 
 
-def _sync(history: History, keep: int, append: Sequence[Edit]) -> None:
+def _sync(history: AnyHistory, keep: int, append: Sequence[Edit]) -> None:
     try:
         history.keep(keep)
         history.append(append)

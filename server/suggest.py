@@ -9,8 +9,9 @@ from model.changes import Change
 from model.decode import Decoded, Wish, decode
 from model.decode import Prediction as Predicted
 from model.edits import DELETE, END, START, Edit, Slots, State
-from model.predictor import History, Predictor
+from model.predictor import Predictor
 from model.tokenizer import Tokenizer, lex
+from model.window import AnyHistory
 from server.schema import (
     DELETE_WORD,
     NO_OP,
@@ -87,7 +88,7 @@ def answer_request(
     )
 
 
-def answer_stream(predictor: Predictor, history: History, message: Predict) -> Answer:
+def answer_stream(predictor: Predictor, history: AnyHistory, message: Predict) -> Answer:
     """The streamed call: the history is there already."""
     if message.cursor is not None and message.cursor >= len(history.slots.contents):
         raise Refused("invalid-cursor", f"The cursor {message.cursor} is not a position in this session.")
@@ -257,7 +258,7 @@ def folded(slots: Slots, limit: int) -> Slots:
 
 def _answer_question(
     predictor: Predictor,
-    history: History,
+    history: AnyHistory,
     question: Question,
     request: TextRequest | TokenRequest,
 ) -> Answer:
@@ -273,7 +274,7 @@ def _answer_question(
 
 def _decode(
     predictor: Predictor,
-    history: History,
+    history: AnyHistory,
     request: TextRequest | TokenRequest | Predict,
     cursor: int | None,
     prefix: str,

@@ -10,7 +10,7 @@ from model.predictor import Predictor
 from server.schema import TextRequest
 from tests.server.conftest import TEXT
 
-EXAMPLE: dict[str, Any] = TextRequest.model_config["json_schema_extra"]["examples"][0]  # type: ignore[index,call-overload,assignment]
+EXAMPLE: dict[str, Any] = TextRequest.model_config["json_schema_extra"]["examples"][0]  # type: ignore[index,assignment]
 MakeClient = Callable[..., TestClient]
 
 
@@ -137,10 +137,10 @@ def test_wrong_requests_have_their_own_errors(
 
 def test_wrong_tokens_have_their_own_errors(client: TestClient, predictor: Predictor) -> None:
     bundle = predictor.bundle
-    right = {"state": [1, 9, 2], "edits": [], "bundle": bundle.sha256}
+    right: dict[str, Any] = {"state": [1, 9, 2], "edits": [], "bundle": bundle.sha256}
     assert client.post("/predict", json=right).status_code == 200
     size = len(bundle.require_tokenizer())
-    for change, expected in [
+    wrong: list[tuple[dict[str, Any], tuple[int, str]]] = [
         ({"bundle": "0" * 64}, (409, "other-bundle")),
         ({"bundle": "no hash"}, (422, "invalid-request")),
         ({"state": [9, 2]}, (422, "invalid-state")),
@@ -154,7 +154,8 @@ def test_wrong_tokens_have_their_own_errors(client: TestClient, predictor: Predi
         ({"edits": [{"position": 0, "content": 9}] * 500}, (422, "too-many-edits")),
         ({"edits": [{"position": 0, "content": 2}]}, (422, "invalid-request")),
         ({"cursor": 3}, (422, "invalid-cursor")),
-    ]:
+    ]
+    for change, expected in wrong:
         assert code_of(client.post("/predict", json=right | change)) == expected, change
 
 
@@ -167,7 +168,9 @@ def test_a_text_over_the_limit_is_too_large(make_client: MakeClient, predictor: 
     assert code_of(client.post("/predict", json=state)) == (413, "state-too-long")
 
 
-@pytest.mark.parametrize("body", [b"{", b"\xff", b"[]", b"null", b"[" * 5000])
+@pytest.mark.parametrize(
+    "body", [b"{", b"\xff", b"[]", b"null", b'{"text": "", "edits": [], "threshold": NaN}', b"[" * 5000]
+)
 def test_what_is_no_request_is_an_error_in_json(client: TestClient, body: bytes) -> None:
     status, code = code_of(
         client.post("/predict", content=body, headers={"Content-Type": "application/json"})

@@ -174,7 +174,7 @@ class Streams(RuleBasedStateMachine):
                 ]
             )
         )
-        self.say(document=document, kind=message.pop("type"), **message)
+        self.socket.send_json({"document": document, **message})
         assert self.socket.receive_json()["type"] == answer
 
     @precondition(lambda self: self.open)
