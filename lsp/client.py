@@ -25,7 +25,9 @@ from server import schema
 _DEADLINE_SECONDS = 2.0  # an answer later than this is about a text of long ago
 _OPENING_SECONDS = 15.0  # a long file is encoded first
 _MODEL_SECONDS = 10.0
-_LIMIT_DOCUMENTS = 100  # beyond this the least recently used is closed; the service would refuse at some point
+_LIMIT_DOCUMENTS = (
+    100  # beyond this the least recently used is closed; the service would refuse at some point
+)
 _LIMIT_MISSED = 2  # so many questions without any sign of life: the connection is dead
 _RETRY_SECONDS = (0.1, 30.0)  # first and longest pause before another attempt
 _HEALTHY_SECONDS = 5.0  # a connection that lasted this long was a good one: the next attempt need not wait
@@ -105,11 +107,16 @@ class Client:
             except ServiceUnavailable as error:
                 problem = error
             except (OSError, WebSocketException, ValueError) as error:
-                problem = ServiceUnavailable("no-connection", f"no connection to the service: {type(error).__name__}")
+                problem = ServiceUnavailable(
+                    "no-connection", f"no connection to the service: {type(error).__name__}"
+                )
             finally:
                 self._hang_up()
             self.listener.on_lost(problem)
-            if self._connected_time is not None and time.monotonic() - self._connected_time > _HEALTHY_SECONDS:
+            if (
+                self._connected_time is not None
+                and time.monotonic() - self._connected_time > _HEALTHY_SECONDS
+            ):
                 pause = _RETRY_SECONDS[0]
             await asyncio.sleep(pause)
             pause = min(2 * pause, longest)
@@ -131,6 +138,11 @@ class Client:
             raise ServiceUnavailable("deadline", "the service did not answer in time") from None
         finally:
             self._waiting.pop(request, None)
+
+    def prepare(self, question: Question) -> None:
+        """Tell the service of a document before anything is asked about it."""
+        if self._socket is not None:
+            self._put_changes(next(self._requests), question)
 
     def close(self, document: str) -> None:
         """The editor closed it."""
@@ -168,7 +180,9 @@ class Client:
             ping_interval=10,
             ping_timeout=10,
             close_timeout=1,
-            proxy=None if self.address.url.startswith(("http://127.", "http://localhost", "http://[::1]")) else True,
+            proxy=None
+            if self.address.url.startswith(("http://127.", "http://localhost", "http://[::1]"))
+            else True,
         ) as socket:
             self._outbox = asyncio.Queue()
             self._told.clear()
@@ -198,7 +212,9 @@ class Client:
         waiting, self._waiting = self._waiting, {}
         for each in waiting.values():
             if not each.future.done():
-                each.future.set_exception(ServiceUnavailable("lost", "the connection to the service was lost"))
+                each.future.set_exception(
+                    ServiceUnavailable("lost", "the connection to the service was lost")
+                )
 
     def _miss(self) -> None:
         self._missed += 1
@@ -235,7 +251,10 @@ class Client:
             # Our own tokens: there is nothing to validate, and there may be many.
             self._put(
                 schema.Open.model_construct(
-                    document=question.document, version=told.version, bundle=self._bundle, state=list(told.state)
+                    document=question.document,
+                    version=told.version,
+                    bundle=self._bundle,
+                    state=list(told.state),
                 )
             )
             self._close_oldest()
@@ -244,7 +263,9 @@ class Client:
         if keep < len(told.edits) or keep < len(question.edits):
             told.version += 1
             append = [_wire_edit(edit) for edit in question.edits[keep:]]
-            self._put(schema.Edits(document=question.document, version=told.version, keep=keep, append=append))
+            self._put(
+                schema.Edits(document=question.document, version=told.version, keep=keep, append=append)
+            )
             told.edits[keep:] = question.edits[keep:]
         return told
 
@@ -312,4 +333,6 @@ def _common_count(one: Sequence[Edit], other: Sequence[Edit]) -> int:
 
 
 def _wire_edit(edit: Edit) -> schema.TokenEdit:
-    return schema.TokenEdit(position=edit.position, content="DELETE" if edit.content == DELETE else edit.content)
+    return schema.TokenEdit(
+        position=edit.position, content="DELETE" if edit.content == DELETE else edit.content
+    )

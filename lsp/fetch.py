@@ -54,7 +54,7 @@ async def fetch(address: Address, path: str, *, body: bytes | None = None, timeo
 
 def _call(address: Address, path: str, body: bytes | None, timeout_seconds: float) -> bytes:
     headers = {**address.headers, **({"Content-Type": "application/json"} if body is not None else {})}
-    request = urllib.request.Request(address.url + path, data=body, headers=headers)  # noqa: S310 - http(s), by Settings
+    request = urllib.request.Request(address.url + path, data=body, headers=headers)
     opener = urllib.request.build_opener(*_handlers(address))
     try:
         with opener.open(request, timeout=timeout_seconds) as response:

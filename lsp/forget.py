@@ -18,7 +18,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m lsp forget", description=__doc__)
     choice = parser.add_mutually_exclusive_group(required=True)
     choice.add_argument("--path", metavar="GLOB", help="what was recorded of these files")
-    choice.add_argument("--since", metavar="DATE", type=_time, help="what was recorded from this day or moment on, like 2026-11-16")
+    choice.add_argument(
+        "--since",
+        metavar="DATE",
+        type=_time,
+        help="what was recorded from this day or moment on, like 2026-11-16",
+    )
     chosen = parser.parse_args(arguments)
     if chosen.path is not None:
         removed = forget_path(recordings_folder(), chosen.path)
@@ -48,7 +53,8 @@ def forget_recordings_since(folder: Path, since: float) -> int:
 
 
 def _without_documents(found: list[dict[str, Any]], glob: str) -> list[dict[str, Any]]:
-    kept, root, forgotten = [], "", set()
+    kept: list[dict[str, Any]] = []
+    root, forgotten = "", set[Any]()
     for entry in found:
         if entry.get("kind") == "header":  # numbers of documents begin anew
             root, forgotten = str(entry.get("repoRootUri") or ""), set()

@@ -20,14 +20,18 @@ from model.tokenizer import Tokenizer
 
 PAUSE_SECONDS = 1.0  # a longer pause ends a burst
 JUMP_LINES = 8  # so does a change farther away than this
-_LIMIT_BURST_LINES = 400  # several cursors make long regions; beyond this, diffing one at each keystroke is felt
+_LIMIT_BURST_LINES = (
+    400  # several cursors make long regions; beyond this, diffing one at each keystroke is felt
+)
 _LIMIT_CHECKPOINTS = 200  # how far back undo is recognised, in changes
 _REWRITTEN_SHARE = 0.25  # a change of more of the file than this is a new beginning ...
 _REWRITTEN_LENGTH = 400  # ... unless it is so short that someone may have typed or pasted it in a small file
 _FORMATTER_SECONDS = 1.0  # a formatter on save works between the last keystroke and the save
 _NOBODY_SECONDS = 0.3  # nobody goes elsewhere, changes something and saves within this
 _LIMIT_NAME = 64  # code points; the tokenizer splits longer names
-_TYPED_AT_ONCE = 3  # an editor that gathers keystrokes sends this many; a longer whole name was pasted or completed
+_TYPED_AT_ONCE = (
+    3  # an editor that gathers keystrokes sends this many; a longer whole name was pasted or completed
+)
 
 
 class Run(NamedTuple):
@@ -56,6 +60,18 @@ class Place(NamedTuple):
 
 class Recorder:
     """The stream of one document."""
+
+    state: State  # the base snapshot
+    slots: Slots
+    _frozen: int  # edits of closed bursts
+    _runs: list[Run]
+    _burst: Burst | None
+    _partial: Change | None
+    _accepting: bool  # the open burst is our own suggestion
+    _jumped: bool  # the newest changes went elsewhere than those before
+    _scattered: bool  # they were several, and not the same in several places
+    _time: float  # of the newest changes
+    _checkpoints: deque[_Checkpoint]
 
     def __init__(self, tokenizer: Tokenizer, text: str, limit_edits: int = 100) -> None:
         self._limit_edits = limit_edits
@@ -95,7 +111,9 @@ class Recorder:
 
     # --- what happens ---
 
-    def record(self, changes: Sequence[Change], now: float, *, accepted: bool = False, rewrite: bool = False) -> None:
+    def record(
+        self, changes: Sequence[Change], now: float, *, accepted: bool = False, rewrite: bool = False
+    ) -> None:
         """Take in the changes of one notification, oldest first."""
         if rewrite or self._is_rewrite(changes):
             for change in changes:
@@ -148,6 +166,9 @@ class Recorder:
 
     # --- what others ask about the stream ---
 
+    def changed_since(self, then: float) -> bool:
+        return self._time >= then
+
     def is_accepted(self, index: int) -> bool:
         """Was this edit of the stream our own suggestion?"""
         return next((run.accepted for run in self._runs if index < run.end), False)
@@ -193,7 +214,9 @@ class Recorder:
             return len(self.text)
         before = tokens[segment][: remaining - (ends[segment - 1] if segment else 0)]
         offset = self.text.start_of(segment) + int(self.text.tokenizer.lengths[list(before)].sum())
-        in_line_of_partial = self._partial is not None and segment == self.text.segment_at(self._partial.start)
+        in_line_of_partial = self._partial is not None and segment == self.text.segment_at(
+            self._partial.start
+        )
         return self.with_prefix(offset) if in_line_of_partial else offset
 
     def with_prefix(self, offset: int) -> int:
@@ -214,15 +237,15 @@ class Recorder:
 
     def _begin(self) -> None:
         self.slots = Slots(self.text.state())
-        self.state: State = tuple(self.slots.contents)
+        self.state = tuple(self.slots.contents)
         self._frozen = 0
-        self._runs: list[Run] = []
-        self._burst: Burst | None = None
-        self._partial: Change | None = None
+        self._runs = []
+        self._burst = None
+        self._partial = None
         self._accepting = False
         self._jumped = self._scattered = False
         self._time = float("-inf")
-        self._checkpoints: deque[_Checkpoint] = deque(maxlen=_LIMIT_CHECKPOINTS)
+        self._checkpoints = deque(maxlen=_LIMIT_CHECKPOINTS)
         self._checkpoint()
 
     def _is_rewrite(self, changes: Sequence[Change]) -> bool:
@@ -396,7 +419,9 @@ class Recorder:
         if len(self.edits) - self._frozen > self._limit_edits:
             self.rebase()
             return
-        ends = [run.end for run in self._runs if run.end <= self._frozen and len(self.edits) - run.end <= room]
+        ends = [
+            run.end for run in self._runs if run.end <= self._frozen and len(self.edits) - run.end <= room
+        ]
         count = min(ends, default=min(self._frozen, len(self.edits) - room))
         explicit = self.slots.explicit_positions()[count:]
         contents = [edit.content for edit in self.edits[count:]]
@@ -412,10 +437,14 @@ class Recorder:
 
     def _checkpoint(self) -> None:
         self._checkpoints.append(
-            _Checkpoint(self._fingerprint, len(self.text), tuple(self.edits), tuple(self._runs), self._partial)
+            _Checkpoint(
+                self._fingerprint, len(self.text), tuple(self.edits), tuple(self._runs), self._partial
+            )
         )
 
-    def _is_inverse(self, hunk: tuple[int, int], deleted: list[int], inserted: list[int], position: int) -> bool:
+    def _is_inverse(
+        self, hunk: tuple[int, int], deleted: list[int], inserted: list[int], position: int
+    ) -> bool:
         first, last = hunk
         made = [self.slots.state_length + i for i in range(first, last) if self.edits[i].content != DELETE]
         taken = [self.slots.contents[e.position] for e in self.edits[first:last] if e.content == DELETE]

@@ -102,7 +102,9 @@ class Service:
                 if event["event"] == "ready":
                     return str(event["address"])
         code = await process.wait()
-        raise ServiceUnavailable("ended", f"the service ended with code {code} before it was ready; its log says why")
+        raise ServiceUnavailable(
+            "ended", f"the service ended with code {code} before it was ready; its log says why"
+        )
 
     def _environment(self, token: str) -> dict[str, str]:
         paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]

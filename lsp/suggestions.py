@@ -116,7 +116,9 @@ def _common_length(one: str, other: str) -> int:
     return count
 
 
-def settled(shown: Suggestion | None, fresh: Sequence[Suggestion], threshold: float | None) -> list[Suggestion]:
+def settled(
+    shown: Suggestion | None, fresh: Sequence[Suggestion], threshold: float | None
+) -> list[Suggestion]:
     """The fresh suggestions that may be shown, the one in view first if it still stands. It keeps its id."""
     if threshold is None:
         threshold = 0.0

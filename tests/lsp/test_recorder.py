@@ -4,10 +4,11 @@ from hypothesis import strategies as st
 from lsp.recorder import Recorder
 from model.changes import Change
 from model.edits import DELETE, Edit, apply
-from model.tokenizer import Tokenizer
 from tests.tokenizing import small_tokenizer, texts
 
-PROGRAM = "def total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n"
+PROGRAM = (
+    "def total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n"
+)
 
 
 def spelled(recorder: Recorder) -> str:

@@ -1,0 +1,109 @@
+"""A prediction of the service -> the suggestions that a user shall see, in the editor's text."""
+
+from collections.abc import Sequence
+
+from lsp.document import Document, trimmed
+from lsp.memory import Memory
+from lsp.open_file import OpenFile
+from lsp.recorder import Recorder
+from lsp.suggestions import Answer, Reason, Suggestion, settled
+from model.changes import Change
+from model.edits import DELETE, Edit
+from server import schema
+
+_LIMIT_REASONS = 3
+_SURROUNDING_LINES = 1  # on each side; a dismissed suggestion may return when these have changed
+
+
+def judge(
+    file: OpenFile, prediction: schema.Prediction, edits: Sequence[Edit], memory: Memory, threshold: float
+) -> Answer:
+    """`edits` are those that the prediction continues: with others its positions would mean other tokens."""
+    recorder = file.recorder
+    assert recorder is not None
+    is_level = list(edits) == recorder.edits
+    silence = prediction.silence
+    suggestions = []
+    for each in prediction.suggestions:
+        change = placed(recorder, each)
+        if change is None:
+            silence = "no-place"
+            continue
+        suggestion = _suggestion(file.document, recorder if is_level else None, each, change)
+        silence = _objection(file, recorder if is_level else None, suggestion, memory)
+        if silence is None:
+            suggestions.append(suggestion)
+    chosen = settled(file.shown, suggestions, threshold)
+    if chosen:
+        return Answer(tuple(chosen))
+    return Answer(silence=silence or "below-threshold")
+
+
+def placed(recorder: Recorder, suggestion: schema.Suggestion) -> Change | None:
+    """From the stream's text to the editor's, which has the half-typed name; none if it would change that name."""
+    start, end, text = suggestion.start, suggestion.end, suggestion.text
+    partial, prefix = recorder.partial, recorder.prefix
+    if partial is None:
+        return Change(start, end, text)
+    if suggestion.continues_prefix:
+        if start != partial.start or not text.startswith(prefix):
+            return None
+        return Change(partial.end, end + len(prefix), text[len(prefix) :])
+    if end <= partial.start and start < partial.start:
+        return Change(start, end, text)
+    if start < partial.start or start == end == partial.start:
+        return None
+    return Change(start + len(prefix), end + len(prefix), text)
+
+
+def surroundings(document: Document, suggestion: Suggestion) -> tuple[str, str]:
+    """What a dismissed suggestion is remembered by: itself, and the text around it."""
+    change = trimmed(suggestion.change, suggestion.old)
+    first = max(0, document.line_at(change.start) - _SURROUNDING_LINES)
+    last = document.line_at(change.end) + _SURROUNDING_LINES + 1
+    begin = document.start_of(first)
+    return f"{change.start - begin} {change.end - begin} {change.text}", document.lines(first, last)
+
+
+def _suggestion(
+    document: Document, recorder: Recorder | None, found: schema.Suggestion, change: Change
+) -> Suggestion:
+    edits = tuple(Edit(e.position, DELETE if e.content == "DELETE" else e.content) for e in found.edits)
+    because = reasons(document, recorder, found.because) if recorder is not None else ()
+    return Suggestion(
+        change=change,
+        old=document.slice(change.start, change.end),
+        confidence=found.confidence,
+        edits=edits,
+        because=because,
+    )
+
+
+def _objection(
+    file: OpenFile, recorder: Recorder | None, suggestion: Suggestion, memory: Memory
+) -> str | None:
+    """Why a suggestion is not to be shown."""
+    if suggestion.old == suggestion.change.text:
+        return "no-op"
+    if recorder is not None and recorder.undoes(suggestion.edits):
+        return "undoes"
+    if file.is_dismissed(suggestion) or memory.is_dismissed(*surroundings(file.document, suggestion)):
+        return "dismissed"
+    return None
+
+
+def reasons(document: Document, recorder: Recorder, because: Sequence[int]) -> tuple[Reason, ...]:
+    """The places of the past edits that a prediction attended to, each once, the most attended first."""
+    hunks = dict.fromkeys(recorder.hunk_of(index) for index in because if index < len(recorder.edits))
+    return tuple(_reason(document, recorder, *hunk) for hunk in list(hunks)[:_LIMIT_REASONS])
+
+
+def _reason(document: Document, recorder: Recorder, first: int, last: int) -> Reason:
+    place = recorder.place(first, last)
+    text = document.slice(place.start, place.end)
+    if not text:  # all that is left of a deletion is its place
+        deleted = [
+            recorder.slots.contents[e.position] for e in recorder.edits[first:last] if e.content == DELETE
+        ]
+        text = recorder.text.tokenizer.decode(deleted)
+    return Reason(place.start, place.end, text)
