@@ -143,7 +143,7 @@ def refactor(text: str, random: Random) -> Session | None:
         if found is None:
             continue
         kind, places = found
-        places = _disjoint(places)
+        places = _disjoint([place for place in places if text[place.start : place.end] != place.text])
         if 2 <= len(places) <= _LIMIT_PLACES:
             return _session(source, kind, places, random)
     return None
