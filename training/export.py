@@ -26,7 +26,7 @@ from model.arrays import implicit_batch
 from model.bundle import Bundle, seal
 from model.calibration import Calibration
 from model.config import ModelConfig
-from model.edits import END, START, Edit, Instance
+from model.edits import DELETE, END, START, Edit, Instance, Slots
 from model.networks.incremental import EditInputs, IncrementalNetwork, Relations, Tensors, TorchBatch
 from model.predictor import Predictor
 from model.tokenizer import Tokenizer
@@ -34,6 +34,7 @@ from model.tokenizer import Tokenizer
 # FACTS of the runtime: newer opsets turn attention into an operator that refuses our masks.
 _OPSET = 20
 _TOLERANCE = 1e-4
+_NEGLIGIBLE = -12.0  # log-probability below which single precision itself is the difference
 _SHARED_BYTES = 1024  # smaller weights stay in the graphs
 _FROM_HOST = ("state", "mask")  # what every graph gets from the host rather than from another graph
 RELATIONS = ("alive", "distances", "matches")
@@ -318,17 +319,18 @@ def disagreement(network: IncrementalNetwork, predictor: Predictor) -> float:
         for index, edit in enumerate(instance.edits):
             predicted = history.predict()
             expected = np.concatenate([position[index, :length], position[index, padded : padded + index]])
-            alive = expected > -1e8
-            worst = max(worst, float(np.abs(predicted.positions - expected)[alive].max()))
-            ours = history.content(predicted, edit.position)
-            worst = max(worst, float(np.abs(ours - content[index]).max()))
+            worst = max(worst, _difference(predicted.positions, expected))
+            worst = max(worst, _difference(history.content(predicted, edit.position), content[index]))
             history.append([edit])
     return worst
 
 
-def _random_instance(config: ModelConfig, *, length: int, edits: int, seed: int) -> Instance:
-    from model.edits import DELETE, Slots
+def _difference(ours: NDArray[np.float32], expected: NDArray[np.float32]) -> float:
+    """The largest difference of log-probabilities, of those that can matter."""
+    return float(np.abs(ours - expected)[expected > _NEGLIGIBLE].max())
 
+
+def _random_instance(config: ModelConfig, *, length: int, edits: int, seed: int) -> Instance:
     random = np.random.default_rng(seed)
     state = (START, *(int(t) for t in random.integers(4, config.vocabulary_size, length - 2)), END)
     slots = Slots(state)
