@@ -20,7 +20,9 @@ Bools = NDArray[np.bool_]
 # Tokens beside an edit that its embedding sees, as offsets from the edited place: three on each side.
 NEIGHBOURS = 6
 
-_EXACT_DISTANCES = 8  # below this each distance has its own bucket, above they grow by powers of the square root of two
+_EXACT_DISTANCES = (
+    8  # below this each distance has its own bucket, above they grow by powers of the square root of two
+)
 _FAR_DISTANCES = 20
 _SIDE = _EXACT_DISTANCES + _FAR_DISTANCES
 _PER_KIND = 2 * _SIDE + 1

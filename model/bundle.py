@@ -1,10 +1,10 @@
 """The shipped folder: graphs, tokenizer, configuration and calibration, each named in a manifest with its SHA-256.
 
-    encode.onnx   state -> hidden states, the caches of an empty history and the first position's distribution
-    step.onnx     appends edits to the caches and predicts the next position
-    content.onnx  the content at a position
-    weights.safetensors   what the graphs read their weights from, and what training goes on from
-    config.json, calibration.json, tokenizer.json (absent where tokens are not text), MODEL_CARD.md, manifest.json
+encode.onnx   state -> hidden states, the caches of an empty history and the first position's distribution
+step.onnx     appends edits to the caches and predicts the next position
+content.onnx  the content at a position
+weights.safetensors   what the graphs read their weights from, and what training goes on from
+config.json, calibration.json, tokenizer.json (absent where tokens are not text), MODEL_CARD.md, manifest.json
 """
 
 import hashlib
@@ -72,7 +72,11 @@ class Bundle:
 def seal(directory: Path, name: str) -> None:
     """Write the manifest of a folder that is complete."""
     files = sorted(path for path in directory.iterdir() if path.name != "manifest.json")
-    manifest = {"format": FORMAT, "name": name, "files": {path.name: _sha256(path.read_bytes()) for path in files}}
+    manifest = {
+        "format": FORMAT,
+        "name": name,
+        "files": {path.name: _sha256(path.read_bytes()) for path in files},
+    }
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
 
@@ -83,7 +87,9 @@ def _read_manifest(directory: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         raise BundleError(f"the manifest in {directory} cannot be read") from None
     if format_number != FORMAT:
-        raise BundleError(f"the bundle in {directory} has format {format_number}; this version reads {FORMAT}")
+        raise BundleError(
+            f"the bundle in {directory} has format {format_number}; this version reads {FORMAT}"
+        )
     if not isinstance(files, dict) or not isinstance(name, str) or any("/" in file for file in files):
         raise BundleError(f"the manifest in {directory} cannot be read")
     return dict(manifest)

@@ -59,14 +59,18 @@ class TokenText:
     def replace(self, change: Change) -> Replaced:
         """Apply a change."""
         if not 0 <= change.start <= change.end <= len(self):
-            raise ValueError(f"change from {change.start} to {change.end} is outside a text of {len(self)} characters")
+            raise ValueError(
+                f"change from {change.start} to {change.end} is outside a text of {len(self)} characters"
+            )
         # The neighbours of the change belong to it: a "\n" after a "\r" is one line break, not two.
         first = self.segment_at(change.start - 1) if change.start else 0
         last = self.segment_at(change.end)
         begin = self._starts[first]
         window = "".join(self.segments[first : last + 1])
         fresh = segments(window[: change.start - begin] + change.text + window[change.end - begin :])
-        if first > 0 and not fresh[0]:  # the window began with a line break: the empty head is not a segment here
+        if (
+            first > 0 and not fresh[0]
+        ):  # the window began with a line break: the empty head is not a segment here
             fresh = fresh[1:]
         replaced = Replaced(first, tuple(self.tokens[first : last + 1]), len(fresh))
         self.segments[first : last + 1] = fresh

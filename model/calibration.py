@@ -37,7 +37,9 @@ class Calibration:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Calibration":
-        knots = {until: tuple((float(x), float(y)) for x, y in pairs) for until, pairs in values["knots"].items()}
+        knots = {
+            until: tuple((float(x), float(y)) for x, y in pairs) for until, pairs in values["knots"].items()
+        }
         for until, pairs in knots.items():
             if list(pairs) != sorted(pairs) or any(not 0 <= y <= 1 for _, y in pairs):
                 raise ValueError(f"the knots for {until!r} do not rise from 0 to 1")

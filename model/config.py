@@ -21,7 +21,9 @@ class ModelConfig:
     # IA-next only.
     encoder_layers: int = 2
     decoder_layers: int = 2
-    attention_block: int = 32  # a state token attends to its own block of this many tokens and to the two beside it
+    attention_block: int = (
+        32  # a state token attends to its own block of this many tokens and to the two beside it
+    )
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:

@@ -17,7 +17,9 @@ from model.tokenizer import Tokenizer
 from model.window import AnyHistory, Predicted
 
 Until = Literal["token", "hunk"]
-Silence = Literal["nothing-edited", "below-threshold", "stop-predicted", "too-long", "no-op", "undo", "token-complete"]
+Silence = Literal[
+    "nothing-edited", "below-threshold", "stop-predicted", "too-long", "no-op", "undo", "token-complete"
+]
 
 _LONGEST = 48  # edits of one prediction; what is longer is not the next edit but a new piece of code
 _BECAUSE = 3  # past edits named for a prediction
@@ -81,7 +83,9 @@ def _one(attempt: Callable[[], Prediction]) -> Decoded:
 
 
 class _Decoder:
-    def __init__(self, history: AnyHistory, wish: Wish, tokenizer: Tokenizer, calibration: Calibration) -> None:
+    def __init__(
+        self, history: AnyHistory, wish: Wish, tokenizer: Tokenizer, calibration: Calibration
+    ) -> None:
         self.history, self.wish, self.tokenizer, self.calibration = history, wish, tokenizer, calibration
         self.known = len(history.slots.edits)
         self.root = history.predict()
@@ -126,7 +130,9 @@ class _Decoder:
         return self._checked(sequence, continues_prefix=True)
 
     def _text(self, sequence: "_Sequence") -> str:
-        return b"".join(self.tokenizer.bytes_of[edit.content] for edit in sequence.edits).decode("utf-8", "replace")
+        return b"".join(self.tokenizer.bytes_of[edit.content] for edit in sequence.edits).decode(
+            "utf-8", "replace"
+        )
 
     def _likely_positions(self) -> Iterator[int]:
         """Slots, best first, as long as there is hope."""

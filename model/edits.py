@@ -105,7 +105,9 @@ class Slots:
         at_edge = explicit in (0, len(self.order) - 1)
         if edit.content == DELETE:
             if at_edge:
-                raise ValueError(f"position {edit.position} is the start or the end token: it cannot be deleted")
+                raise ValueError(
+                    f"position {edit.position} is the start or the end token: it cannot be deleted"
+                )
             del self.order[explicit]
         elif edit.content == END:
             if explicit != len(self.order) - 1:
@@ -207,7 +209,9 @@ def _units(tokens: Sequence[int], ends: Sequence[bool]) -> tuple[list[tuple[int,
     return [tuple(tokens[a:b]) for a, b in zip(starts, starts[1:], strict=False)], starts
 
 
-def _edits_from_opcodes(codes: Iterable[tuple[str, int, int, int, int]], new: Sequence[int]) -> Iterable[Edit]:
+def _edits_from_opcodes(
+    codes: Iterable[tuple[str, int, int, int, int]], new: Sequence[int]
+) -> Iterable[Edit]:
     """Deletions of a changed run first, then its insertions. `new` is what has been built so far on the left."""
     for tag, old_first, old_last, new_first, new_last in codes:
         if tag == "equal":

@@ -129,7 +129,9 @@ class History:
         mask[0, : len(state)] = 0.0
         self._fixed: dict[str, Any] = {"state": padded, "mask": mask}
         outputs = self._predictor.run("encode", self._fixed | self._relations())
-        self._fixed |= {name: value for name, value in outputs.items() if name.startswith(("state_", "copy_"))}
+        self._fixed |= {
+            name: value for name, value in outputs.items() if name.startswith(("state_", "copy_"))
+        }
         self._take(outputs)
         self._predicted: list[Predicted | None] = [self._read(outputs)]  # after each number of edits
 
@@ -195,7 +197,9 @@ def _session(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.In
     # A step is bound by memory and dispatch: a second thread makes it slower. An encoding is worth two.
     options.intra_op_num_threads = 2 if graph == "encode" else 1
     options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # a helper in an editor must not spin
+    options.add_session_config_entry(
+        "session.intra_op.allow_spinning", "0"
+    )  # a helper in an editor must not spin
     options.log_severity_level = 3
     path = bundle.directory / f"{graph}.onnx"
     try:
@@ -209,13 +213,17 @@ def _providers(device: str) -> list[str]:
     cpu = ["CPUExecutionProvider"]
     if device == "cpu" or "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
         if device == "cuda":
-            raise BundleError("device cuda was asked for, but this ONNX Runtime has no CUDA: install likewise[gpu]")
+            raise BundleError(
+                "device cuda was asked for, but this ONNX Runtime has no CUDA: install likewise[gpu]"
+            )
         return cpu
     if not _has_cuda_driver():
         if device == "cuda":
             raise BundleError("device cuda was asked for, but there is no CUDA driver on this machine")
         return cpu
-    with contextlib.redirect_stdout(sys.stderr):  # it prints what it cannot find, and stdout may be a protocol
+    with contextlib.redirect_stdout(
+        sys.stderr
+    ):  # it prints what it cannot find, and stdout may be a protocol
         onnxruntime.preload_dlls()
     return ["CUDAExecutionProvider", *cpu]
 

@@ -70,12 +70,16 @@ class Tokenizer:
     def bytes_of(self) -> list[bytes]:
         """For each token id: the bytes it stands for."""
         plain = [s.removesuffix(END_MARK) for s in self.spellings]
-        return [b""] * len(SPECIALS) + [bytes(_BYTE_OF_CHARACTER[c] for c in s) for s in plain[len(SPECIALS) :]]
+        return [b""] * len(SPECIALS) + [
+            bytes(_BYTE_OF_CHARACTER[c] for c in s) for s in plain[len(SPECIALS) :]
+        ]
 
     @cached_property
     def lengths(self) -> np.ndarray:
         """For each token id: how many code points begin in it. Summed over tokens, these are offsets in the text."""
-        return np.array([sum(byte & 0xC0 != 0x80 for byte in piece) for piece in self.bytes_of], dtype=np.int64)
+        return np.array(
+            [sum(byte & 0xC0 != 0x80 for byte in piece) for piece in self.bytes_of], dtype=np.int64
+        )
 
     def encode(self, text: str) -> list[int]:
         """The token ids of any text."""

@@ -50,7 +50,9 @@ def window_around(center: int, length: int, size: int) -> tuple[int, int]:
 class WindowedHistory:
     """A history of a file that is longer than the model's limit."""
 
-    def __init__(self, encode: Callable[[Sequence[int]], AnyHistory], state: Sequence[int], limit_tokens: int) -> None:
+    def __init__(
+        self, encode: Callable[[Sequence[int]], AnyHistory], state: Sequence[int], limit_tokens: int
+    ) -> None:
         self._encode, self._limit = encode, limit_tokens
         self.slots = Slots(state)
         self._open(center=0)

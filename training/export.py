@@ -109,12 +109,16 @@ class _Content(nn.Module):
         return (torch.log_softmax(logits, dim=-1),)
 
 
-def _given(given: Tensors, encoded_names: Sequence[str], cache_names: dict[str, int]) -> tuple[Tensors, Tensors]:
+def _given(
+    given: Tensors, encoded_names: Sequence[str], cache_names: dict[str, int]
+) -> tuple[Tensors, Tensors]:
     """The encoded state and the caches as they were when the history had only the kept edits."""
     encoded = {name: given[name] for name in encoded_names}
     encoded |= {"state": given["state"], "state_mask": given["mask"].unsqueeze(1).unsqueeze(1)}
     kept = {0: given["kept"], 1: given["kept_rows"]}
-    return encoded, {name: given[f"past.{name}"].index_select(1, kept[rows]) for name, rows in cache_names.items()}
+    return encoded, {
+        name: given[f"past.{name}"].index_select(1, kept[rows]) for name, rows in cache_names.items()
+    }
 
 
 def export(
@@ -151,12 +155,16 @@ def export(
 
 def _write_graphs(network: IncrementalNetwork, config: ModelConfig, directory: Path) -> None:
     """Three graphs by example: a history of one edit, to which two more are appended."""
-    batch = TorchBatch(implicit_batch([_random_instance(config, length=37, edits=5, seed=0)], config.state_multiple))
+    batch = TorchBatch(
+        implicit_batch([_random_instance(config, length=37, edits=5, seed=0)], config.state_multiple)
+    )
     columns = batch.state.shape[1]
     mask = torch.where(batch.state_mask, 0.0, -1e9)
     first = [getattr(batch, name)[:, :1, :columns] for name in RELATIONS]
     encode = _Encode(network)
-    outputs = dict(zip(_run(encode, batch.state, mask, *first), encode(batch.state, mask, *first), strict=True))
+    outputs = dict(
+        zip(_run(encode, batch.state, mask, *first), encode(batch.state, mask, *first), strict=True)
+    )
     encoded = [name for name in outputs if name.startswith(("state_", "copy_"))]
     caches = {
         name.removeprefix("present."): value.shape[1]  # rows that it has before the first edit: none or one
@@ -170,7 +178,10 @@ def _write_graphs(network: IncrementalNetwork, config: ModelConfig, directory: P
     common: Tensors = {"state": batch.state, "mask": mask} | {name: outputs[name] for name in encoded}
     past = {f"past.{name}": outputs[f"present.{name}"] for name in caches}
     kept = {"kept": torch.arange(0), "kept_rows": torch.arange(1)}
-    for start, stop in ((0, 2), (2, 4)):  # the second round's shapes are the example: nothing in it has size one
+    for start, stop in (
+        (0, 2),
+        (2, 4),
+    ):  # the second round's shapes are the example: nothing in it has size one
         edits = {name: getattr(batch, name)[:, start:stop] for name in EDITS}
         relations = {name: getattr(batch, name)[:, stop : stop + 1, : columns + stop] for name in RELATIONS}
         given = common | kept | past | edits | relations
@@ -205,7 +216,9 @@ def _write(module: Any, names: list[str], example: list[Tensor], config: ModelCo
             tuple(example),
             input_names=names,
             output_names=list(module.outputs),
-            dynamic_shapes=(tuple(_dynamic(name, value, config) for name, value in zip(names, example, strict=True)),),
+            dynamic_shapes=(
+                tuple(_dynamic(name, value, config) for name, value in zip(names, example, strict=True)),
+            ),
             opset_version=_OPSET,
             external_data=False,
             optimize=True,
@@ -281,7 +294,9 @@ def _content(array: NDArray[Any]) -> ShapeAndBytes:
     return array.shape, array.tobytes()
 
 
-def _by_content(weights: Path, entries: dict[str, Any]) -> tuple[dict[ShapeAndBytes, str], dict[ShapeAndBytes, str]]:
+def _by_content(
+    weights: Path, entries: dict[str, Any]
+) -> tuple[dict[ShapeAndBytes, str], dict[ShapeAndBytes, str]]:
     """The names of the weights by their content, and those of matrices by the content of their transpose."""
     with safe_open(weights, framework="np") as file:
         values = {key: file.get_tensor(key) for key in entries}
@@ -337,5 +352,7 @@ def _random_instance(config: ModelConfig, *, length: int, edits: int, seed: int)
     for _ in range(edits):
         place = int(random.integers(0, len(slots.order) - 1))
         delete = place > 0 and len(slots.order) > 3 and random.random() < 0.4
-        slots.apply_explicit(Edit(place, DELETE if delete else int(random.integers(4, config.vocabulary_size))))
+        slots.apply_explicit(
+            Edit(place, DELETE if delete else int(random.integers(4, config.vocabulary_size)))
+        )
     return Instance(state, tuple(slots.edits))

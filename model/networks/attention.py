@@ -78,7 +78,9 @@ class MultiHeadAttention(nn.Module):
         """mask is additive and broadcasts to (B, heads, N, K)."""
         return self.with_weights(queries, keys, values, mask)[0]
 
-    def with_weights(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def with_weights(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """The result and the attention weights, (B, N, D) and (B, heads, N, K)."""
         keys, values = split_keys(keys, self.heads), split_values(values, self.heads)
         results, weights = attend(self.query(queries), keys, values, mask)

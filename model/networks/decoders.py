@@ -46,7 +46,9 @@ class AnalogicalDecoder(nn.Module):
         nothing = zero[:, :0]
         return self.append({"content_keys": nothing, "content_values": nothing}, zero, zero, times)
 
-    def append(self, caches: Tensors, contexts: Tensor, contents: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+    def append(
+        self, caches: Tensors, contexts: Tensor, contents: Tensor, times: Tensor
+    ) -> tuple[Tensors, Tensors]:
         analogies = contents - contexts + sinusoids(times, contexts.shape[-1])
         keys, values = self.attention.project(analogies)
         keys, values = grow(caches["content_keys"], keys), grow(caches["content_values"], values)
@@ -72,7 +74,9 @@ class VanillaDecoder(nn.Module):
         nothing, row = zero[:, :0], zero + sinusoids(times, zero.shape[-1])
         return {"content_rows": row, "content_keys": nothing, "content_values": nothing}, {"content_row": row}
 
-    def append(self, caches: Tensors, contexts: Tensor, contents: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+    def append(
+        self, caches: Tensors, contexts: Tensor, contents: Tensor, times: Tensor
+    ) -> tuple[Tensors, Tensors]:
         # A row is the content alone. With the context of the edit that came next it makes a key: so the first row
         # makes none before there is an edit.
         rows = contents + sinusoids(times, contents.shape[-1])
@@ -89,7 +93,9 @@ class VanillaDecoder(nn.Module):
         contexts = gather_contexts(encoded, caches, positions)
         inputs = rows["content_row"] + contexts
         keys, values = self.attention.project(inputs)
-        others = (1 - torch.eye(inputs.shape[1], device=inputs.device)).expand(inputs.shape[0], -1, -1) * NEVER
+        others = (1 - torch.eye(inputs.shape[1], device=inputs.device)).expand(
+            inputs.shape[0], -1, -1
+        ) * NEVER
         mask = torch.cat([earlier_mask(rows["times"], caches["content_keys"].shape[1]), others], dim=2)
         keys, values = grow(caches["content_keys"], keys), grow(caches["content_values"], values)
         logits: Tensor = self.out(self.attention(inputs, keys, values, mask.unsqueeze(1)))

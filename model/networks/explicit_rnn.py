@@ -43,7 +43,9 @@ class ExplicitRnn(nn.Module):
 
     def forward(self, batch: ExplicitTorchBatch) -> Scores:
         B, T, L = batch.states.shape
-        tokens = torch.cat([self.embedding(batch.previous), self.embedding(batch.states)], dim=-1)  # (B, T, L, 2D)
+        tokens = torch.cat(
+            [self.embedding(batch.previous), self.embedding(batch.states)], dim=-1
+        )  # (B, T, L, 2D)
         hiddens, _ = self.over_tokens(tokens.flatten(0, 1))  # (B * T, L, D)
         last = (batch.states != PAD).sum(dim=-1).clamp(min=1).flatten() - 1
         summaries = hiddens[torch.arange(B * T, device=last.device), last]  # (B * T, D), at the end token

@@ -58,7 +58,9 @@ class ImplicitAttention(IncrementalNetwork):
         caches = caches | self._encode_edits(encoded, caches, contents, edits.places)
         contexts = gather_contexts(encoded, caches, edits.positions)
         known = caches["position_keys"].shape[1]
-        times = torch.arange(known, known + contexts.shape[1], device=contexts.device).expand(contexts.shape[0], -1)
+        times = torch.arange(known, known + contexts.shape[1], device=contexts.device).expand(
+            contexts.shape[0], -1
+        )
         position_caches, position_rows = self.position_decoder.append(caches, contexts, times)
         content_caches, content_rows = self.content_decoder.append(caches, contexts, contents, times)
         return caches | position_caches | content_caches, position_rows | content_rows | {"times": times}

@@ -241,7 +241,9 @@ class NextEdit(IncrementalNetwork):
 
     def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Tensors:
         embedded = self.embedding(edits.subjects) + self.kind(edits.deletions) + self.move(edits.moves)
-        embedded = embedded + self.step(edits.steps) + self.beside(self.embedding(edits.neighbours).flatten(2))
+        embedded = (
+            embedded + self.step(edits.steps) + self.beside(self.embedding(edits.neighbours).flatten(2))
+        )
         hiddens, keys, values, _ = self.edit_to_edit(embedded, caches["edit_keys"], caches["edit_values"])
         seen, _ = attend(
             self.state_query(hiddens),
@@ -286,11 +288,16 @@ class NextEdit(IncrementalNetwork):
         result: Tensor = self.content_out(results)
         return result
 
-    def _copied(self, encoded: Tensors, caches: Tensors, hiddens: Tensor, times: Tensor, like: Tensor) -> Tensor:
+    def _copied(
+        self, encoded: Tensors, caches: Tensors, hiddens: Tensor, times: Tensor, like: Tensor
+    ) -> Tensor:
         """The distribution of a copied token, (B, N, V)."""
         queries = self.copy_query(hiddens) * _COPY_SIZE**-0.5
         logits = torch.cat(
-            [queries @ encoded["copy_state_keys"].transpose(1, 2), queries @ caches["copy_edit_keys"].transpose(1, 2)],
+            [
+                queries @ encoded["copy_state_keys"].transpose(1, 2),
+                queries @ caches["copy_edit_keys"].transpose(1, 2),
+            ],
             dim=2,
         )
         sources = grow(encoded["state"], caches["subjects"])  # (B, slots)
