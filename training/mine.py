@@ -5,7 +5,7 @@
     python -m training.mine vscode-history [DIR] --tokenizer tokenizer.json --out DIR
     python -m training.mine recordings [DIR] --tokenizer tokenizer.json --out DIR
 
-A REPO is a path to a git repository; or, with --corpus FILE.toml and --mirrors DIR, the name of one in that file (none: all).
+A REPO is a path to a git repository; or, with --corpus FILE.toml and --mirrors DIR, a name in that file (none: all).
 Mining is resumable: finished parts stay in DIR.parts until the dataset is complete.
 """
 
@@ -15,11 +15,11 @@ import multiprocessing
 import os
 import shutil
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import pairwise
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from random import Random
@@ -29,6 +29,7 @@ from tqdm import tqdm
 
 from model.edits import DELETE, Instance, edits_between, implicit_from_explicit
 from model.tokenizer import Tokenizer, hash_of, segments, train
+from training.corpus import SPLITS, Repository, read_corpus, repository_at
 from training.dataset import DatasetWriter, Kind, ShardWriter, shard_notes
 from training.hunks import hunks_between
 from training.mining import (
@@ -39,7 +40,6 @@ from training.mining import (
     files_at,
     grouped,
     has_secret,
-    head_of,
     keep_share,
     language_of,
     modifications,
@@ -57,17 +57,6 @@ from training.windows import SETTINGS, Setting, Windows, grow_window
 _PART_PAIRS = 1000  # pairs in a part: what a broken run loses at most
 _LIMIT_FILES_OF_COMMIT = 30  # of a larger commit only so many files are taken
 _NEW_CODE_EDITS = 20  # a lone hunk with more insertions than this, and hardly a deletion, is new code
-
-
-@dataclass(frozen=True)
-class Repository:
-    """A repository of the corpus."""
-
-    name: str
-    path: Path
-    split: str
-    licence: str = "unknown"
-    commit: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,50 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-# Repositories
-
-
 def find_repositories(options: argparse.Namespace) -> list[Repository]:
     """The repositories asked for: by path, or by their names in a corpus file."""
     if options.corpus is None:
-        paths = [Path(name) for name in options.repositories]
-        return [Repository(_name_of(path), path, options.split, commit=head_of(path)) for path in paths]
-    corpus = tomllib.loads(options.corpus.read_text())
-    wanted = set(options.repositories)
-    found = [
-        Repository(
-            entry["name"],
-            _mirror(options.mirrors, entry["name"]),
-            entry["split"],
-            entry["licence"],
-            entry["commit"],
-        )
-        for entry in corpus["repository"]
-        if not wanted or entry["name"] in wanted
-    ]
-    held_out = set(corpus.get("held_out", [])) & {repository.name for repository in found}
-    missing = wanted - {repository.name for repository in found}
-    if held_out or missing:
-        raise ValueError(f"not to be mined: {sorted(held_out)}; not in {options.corpus}: {sorted(missing)}")
-    return found
-
-
-def _name_of(path: Path) -> str:
-    path = path.resolve()
-    if path.name in {"repo", ".git"}:
-        path = path.parent
-    return path.name.removesuffix(".git").replace("+", "/")
-
-
-def _mirror(mirrors: Path, name: str) -> Path:
-    for candidate in (
-        mirrors / name.replace("/", "+") / "repo",
-        mirrors / name,
-        mirrors / name.rpartition("/")[2],
-    ):
-        if candidate.is_dir():
-            return candidate
-    raise ValueError(f"no clone of {name} in {mirrors}: git clone https://github.com/{name} {mirrors / name}")
+        return [repository_at(Path(path), options.split) for path in options.repositories]
+    return read_corpus(options.corpus, options.mirrors, options.repositories)
 
 
 # Histories
@@ -166,7 +116,7 @@ def mine_git(options: argparse.Namespace) -> int:
     _run(jobs, options.processes)
     writer = DatasetWriter(options.out, len(tokenizer), hash_of(tokenizer.spellings))
     counts: Counter[str] = Counter()
-    for split in ("train", "dev", "test"):
+    for split in SPLITS:
         shards = [shard for r in repositories if r.split == split for shard in _shards(parts, r)]
         if shards:
             writer.join(split, shards, seed=options.seed)
@@ -265,7 +215,7 @@ def mine_repository(job: Job) -> None:
 
 
 def _sample(found: Iterable[Modification], job: Job, counts: Counter[str]) -> list[Modification]:
-    """Fewer files of huge commits, of prose, and of huge repositories; whole files, so that their versions stay together."""
+    """Fewer files of huge commits, of prose, of huge repositories. Whole files: their versions stay together."""
     files: Counter[str] = Counter()
     taken: list[Modification] = []
     for modification in found:
@@ -400,13 +350,13 @@ class _Miner:
                 yield instance, session.kind, random.getrandbits(63)
 
     def _paper(self, run: Versions) -> Iterator[tuple[Instance, Kind, int]]:
-        """Whole files within the limit; the plain token differences of their versions, until there are enough."""
+        """Whole files within the limit; plain token differences of their versions, until there are enough."""
         limit = self.setting.limit_edits
         state: tuple[int, ...] = ()
         explicit: list[Any] = []
         current: tuple[int, ...] = ()
         fingerprint = 0
-        for modification, old, new in zip(run.modifications, run.texts[:-1], run.texts[1:], strict=True):
+        for old, new in pairwise(run.texts):
             before, after = self._paper_state(old), self._paper_state(new)
             if before is None or after is None or (explicit and current != before):
                 yield from _finished(state, explicit, fingerprint, limit)
@@ -479,9 +429,8 @@ def mine_tokenizer(options: argparse.Namespace) -> int:
     tokenizer = train(texts, options.vocabulary)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(tokenizer.json, encoding="utf-8")
-    print(
-        f"{len(tokenizer)} tokens from {sum(map(len, texts)):,} characters of {len(repositories)} repositories"
-    )
+    characters = sum(map(len, texts))
+    print(f"{len(tokenizer)} tokens from {characters:,} characters of {len(repositories)} repositories")
     return 0
 
 

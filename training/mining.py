@@ -197,7 +197,7 @@ def grouped(found: Iterable[Modification]) -> list[list[Modification]]:
     for modification in found:
         by_path.setdefault(modification.path, []).append(modification)
     return [
-        [modification for modification in of_path[start : start + _GROUP]]
+        list(of_path[start : start + _GROUP])
         for of_path in by_path.values()
         for start in range(0, len(of_path), _GROUP)
     ]
@@ -261,7 +261,8 @@ class _CatFile:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._out: IO[bytes] = self._process.stdout
         # git blocks when nobody reads while we write: the ids go in from a thread of their own.
         self._writer = threading.Thread(target=self._write, args=(self._process.stdin, blobs), daemon=True)

@@ -28,17 +28,183 @@ _PROSE = re.compile(
 )
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _KEYWORDS = frozenset(
-    """and as assert async await break case catch class const continue def default del do elif else enum except export
-    extends false final finally fn for from func function global go if impl implements import in instanceof interface is
-    lambda let loop match mod mut namespace new nil none None nonlocal not null or package pass private protected pub
-    public raise range return self static struct super switch template this throw throws trait true True False try type
-    typedef typeof undefined union unless until use using var virtual void volatile when where while with yield int
-    float str bool char long double string""".split()
+    [
+        "and",
+        "as",
+        "assert",
+        "async",
+        "await",
+        "break",
+        "case",
+        "catch",
+        "class",
+        "const",
+        "continue",
+        "def",
+        "default",
+        "del",
+        "do",
+        "elif",
+        "else",
+        "enum",
+        "except",
+        "export",
+        "extends",
+        "false",
+        "final",
+        "finally",
+        "fn",
+        "for",
+        "from",
+        "func",
+        "function",
+        "global",
+        "go",
+        "if",
+        "impl",
+        "implements",
+        "import",
+        "in",
+        "instanceof",
+        "interface",
+        "is",
+        "lambda",
+        "let",
+        "loop",
+        "match",
+        "mod",
+        "mut",
+        "namespace",
+        "new",
+        "nil",
+        "none",
+        "None",
+        "nonlocal",
+        "not",
+        "null",
+        "or",
+        "package",
+        "pass",
+        "private",
+        "protected",
+        "pub",
+        "public",
+        "raise",
+        "range",
+        "return",
+        "self",
+        "static",
+        "struct",
+        "super",
+        "switch",
+        "template",
+        "this",
+        "throw",
+        "throws",
+        "trait",
+        "true",
+        "True",
+        "False",
+        "try",
+        "type",
+        "typedef",
+        "typeof",
+        "undefined",
+        "union",
+        "unless",
+        "until",
+        "use",
+        "using",
+        "var",
+        "virtual",
+        "void",
+        "volatile",
+        "when",
+        "where",
+        "while",
+        "with",
+        "yield",
+        "int",
+        "float",
+        "str",
+        "bool",
+        "char",
+        "long",
+        "double",
+        "string",
+    ]
 )
-_COMMON = "value name key data item result index node path text config options context request response user count \
-state event error message token source target parent child list entry record field column row table query session \
-client server handler manager factory helper builder parser writer reader loader cache buffer size limit offset \
-start end first last next current previous old new raw base default local remote main temp extra total".split()
+_COMMON = [
+    "value",
+    "name",
+    "key",
+    "data",
+    "item",
+    "result",
+    "index",
+    "node",
+    "path",
+    "text",
+    "config",
+    "options",
+    "context",
+    "request",
+    "response",
+    "user",
+    "count",
+    "state",
+    "event",
+    "error",
+    "message",
+    "token",
+    "source",
+    "target",
+    "parent",
+    "child",
+    "list",
+    "entry",
+    "record",
+    "field",
+    "column",
+    "row",
+    "table",
+    "query",
+    "session",
+    "client",
+    "server",
+    "handler",
+    "manager",
+    "factory",
+    "helper",
+    "builder",
+    "parser",
+    "writer",
+    "reader",
+    "loader",
+    "cache",
+    "buffer",
+    "size",
+    "limit",
+    "offset",
+    "start",
+    "end",
+    "first",
+    "last",
+    "next",
+    "current",
+    "previous",
+    "old",
+    "new",
+    "raw",
+    "base",
+    "default",
+    "local",
+    "remote",
+    "main",
+    "temp",
+    "extra",
+    "total",
+]
 
 
 class Place(NamedTuple):
@@ -152,7 +318,7 @@ def refactor(text: str, random: Random) -> Session | None:
 def _disjoint(places: list[Place]) -> list[Place]:
     result: list[Place] = []
     for place in sorted(set(places)):
-        if not result or place.start >= result[-1].end and place.start > result[-1].start:
+        if not result or (place.start >= result[-1].end and place.start > result[-1].start):
             result.append(place)
     return result
 
@@ -268,7 +434,7 @@ def _rename(source: Source, random: Random) -> Found:
         return None
     old = random.choice(candidates)
     new = _new_name(old, source, random)
-    if not _NAME.match(new) or new == old or new in source.names and random.random() < 0.8:
+    if not _NAME.match(new) or new == old or (new in source.names and random.random() < 0.8):
         return None
     return Kind.RENAME, _replace_tokens(source, {old: new}, with_prose=random.random() < 0.3)
 
@@ -631,7 +797,7 @@ _DICT = re.compile(r"\{[^{}\n]*[\"'\w][\"']?\s*:[^{}\n]*\}")
 
 def _add_key(source: Source, random: Random) -> Found:
     """Each one-line dict or object gets a key more."""
-    found = [m for m in _DICT.finditer(source.text)]
+    found = list(_DICT.finditer(source.text))
     if not 2 <= len(found) <= _LIMIT_PLACES:
         return None
     key = _styled([random.choice(_COMMON) for _ in range(random.choice([1, 1, 2]))], "snake")

@@ -19,9 +19,11 @@ def test_any_text_can_be_refactored_or_left_alone(seed: int, noise: str) -> None
     session = refactor(noise + SAMPLE + noise, Random(seed))
     if session is None:
         return
-    assert len(session.changes) >= 2 and 1 <= session.conditioning < len(session.changes)
+    assert len(session.changes) >= 2
+    assert 1 <= session.conditioning < len(session.changes)
     instance = instance_from_session(session, small_tokenizer(), 10_000)
-    assert instance is not None and instance.edits[-1].content == END
+    assert instance is not None
+    assert instance.edits[-1].content == END
     assert small_tokenizer().decode(apply(instance.state, instance.edits)[1:-1]) == texts_of(session)[-1]
 
 

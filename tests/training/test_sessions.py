@@ -43,7 +43,8 @@ def test_the_edits_make_the_text(session: Session) -> None:
 def test_edits_beyond_the_limit_are_cut_and_then_nothing_says_stop() -> None:
     session = Session("a", (Change(1, 1, " b" * 20),), Kind.HISTORY)
     instance = instance_from_session(session, small_tokenizer(), limit_edits=7)
-    assert instance is not None and len(instance.edits) == 7
+    assert instance is not None
+    assert len(instance.edits) == 7
     assert END not in [edit.content for edit in instance.edits]
 
 

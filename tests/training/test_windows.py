@@ -57,7 +57,8 @@ def test_a_file_that_fits_is_seen_whole_and_then_says_stop() -> None:
     seen = [windows.sessions([SAMPLE, new], hunks, Random(seed))[0] for seed in range(20)]
     assert any(session.text == SAMPLE for session in seen)
     instance = instance_from_session(seen[0], small_tokenizer(), 64)
-    assert instance is not None and instance.edits[-1].content == END
+    assert instance is not None
+    assert instance.edits[-1].content == END
 
 
 def test_a_window_keeps_to_its_bounds_and_its_limit() -> None:
@@ -65,5 +66,7 @@ def test_a_window_keeps_to_its_bounds_and_its_limit() -> None:
     for seed in range(50):
         window = grow_window(lines, (50, 52), (45, 90), 40, len, Random(seed))
         assert window is not None
-        assert 45 <= window[0] <= 50 and 52 <= window[1] <= 90 and 2 * (window[1] - window[0]) <= 40
+        assert 45 <= window[0] <= 50
+        assert 52 <= window[1] <= 90
+        assert 2 * (window[1] - window[0]) <= 40
     assert grow_window(lines, (10, 40), (0, 100), 40, len, Random(0)) is None
