@@ -8,7 +8,6 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from model.edits import Edit
 from model.predictor import Predictor
 from model.window import AnyHistory
 from server.metrics import Metrics
@@ -28,14 +27,7 @@ from server.schema import (
 )
 from server.sessions import Session, Sessions
 from server.settings import Settings
-from server.suggest import (
-    Answer,
-    Refused,
-    answer_stream,
-    check_bundle,
-    check_state,
-    checked_edits,
-)
+from server.suggest import Answer, Refused, answer_stream, bring, check_bundle, check_state, checked_edits
 
 _log = logging.getLogger(__name__)
 
@@ -190,7 +182,7 @@ class Connection:
 
         def step() -> Answer | None:
             began = time.perf_counter()
-            _sync(history, keep, append)
+            bring(history, keep, append)
             stepped = time.perf_counter()
             answer = answer_stream(engine.predictor, history, question) if question is not None else None
             timings.step = 1000 * (stepped - began)
@@ -269,14 +261,6 @@ class Connection:
     async def _send(self, message: BaseModel) -> None:
         async with self._sending:
             await self._send_text(message.model_dump_json())
-
-
-def _sync(history: AnyHistory, keep: int, append: Sequence[Edit]) -> None:
-    try:
-        history.keep(keep)
-        history.append(append)
-    except ValueError as error:
-        raise Refused("invalid-edit", f"{error}.") from None
 
 
 def request_of(message: object) -> int | None:

@@ -31,6 +31,8 @@ _LIMIT_REGION_TOKENS = 2_000
 # Decoding appends what it predicts to the history, so past edits leave it some room.
 _ROOM_EDITS = 16
 TOO_LONG = "too-long"
+TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
+OUT_OF_SIGHT = "out-of-sight"  # the cursor is in a part of a long file that the model does not see
 
 
 class Refused(Exception):
@@ -71,12 +73,14 @@ def answer_request(
         question = question_from_tokens(request, predictor, settings)
     history = predictor.open(question.state)
     encoded = time.perf_counter()
-    try:
-        history.append(question.edits)
-    except ValueError as error:
-        raise Refused("invalid-edit", str(error)) from None
+    bring(history, 0, question.edits)
     stepped = time.perf_counter()
     answer = _answer_question(predictor, history, question, request)
+    if answer.silence == TOKEN_COMPLETE and isinstance(request, TextRequest):
+        whole = question_from_text(request, predictor, settings, has_prefix=False)
+        history = history if whole.state == question.state else predictor.open(whole.state)
+        bring(history, 0, whole.edits)
+        answer = _answer_question(predictor, history, whole, request)
     timings = Timings(
         encode=1000 * (encoded - began),
         step=1000 * (stepped - encoded),
@@ -90,8 +94,6 @@ def answer_request(
 
 def answer_stream(predictor: Predictor, history: AnyHistory, message: Predict) -> Answer:
     """The streamed call: the history is there already."""
-    if message.cursor is not None and message.cursor >= len(history.slots.contents):
-        raise Refused("invalid-cursor", f"The cursor {message.cursor} is not a position in this session.")
     decoded = _decode(predictor, history, message, message.cursor, message.prefix)
     tokenizer = predictor.bundle.require_tokenizer()
     made = [_suggestion(history.slots, prediction, tokenizer) for prediction in decoded.predictions]
@@ -103,17 +105,26 @@ def limit_edits(predictor: Predictor) -> int:
     return max(1, predictor.bundle.config.limit_edits - _ROOM_EDITS)
 
 
+def bring(history: AnyHistory, keep: int, append: Sequence[Edit]) -> None:
+    """Bring a history level with its client."""
+    try:
+        history.keep(keep)
+        history.append(append)
+    except ValueError as error:
+        raise Refused("invalid-edit", f"{error}.") from None
+
+
 def question_from_tokens(request: TokenRequest, predictor: Predictor, settings: Settings) -> Question:
     check_bundle(request.bundle, predictor)
     check_state(request.state, predictor, settings)
     edits = checked_edits(request.edits, predictor)
-    if request.cursor is not None and request.cursor >= len(request.state) + len(edits):
-        raise Refused("invalid-cursor", f"The cursor {request.cursor} is not a position in this request.")
     sources: list[tuple[int, ...]] = [(index,) for index in range(len(edits))]
     return Question(tuple(request.state), edits, sources, request.cursor, request.prefix)
 
 
-def question_from_text(request: TextRequest, predictor: Predictor, settings: Settings) -> Question:
+def question_from_text(
+    request: TextRequest, predictor: Predictor, settings: Settings, *, has_prefix: bool = True
+) -> Question:
     if len(request.text) > settings.limit_text:
         raise Refused("text-too-long", f"The text has more than {settings.limit_text} code points.")
     if len(request.edits) > settings.limit_edits:
@@ -130,7 +141,7 @@ def question_from_text(request: TextRequest, predictor: Predictor, settings: Set
         raise Refused(
             "invalid-cursor", f"The cursor {request.cursor} is beyond the text's {len(writer.text)}."
         )
-    return writer.question(request.cursor, limit_edits(predictor))
+    return writer.question(request.cursor, limit_edits(predictor), has_prefix=has_prefix)
 
 
 def check_bundle(named: str, predictor: Predictor) -> None:
@@ -191,8 +202,8 @@ class _Writer:
             self._slots, self._sources = Slots(self.text.state()), []
             self._burst, self._indices = None, []
 
-    def question(self, cursor: int | None, limit: int) -> Question:
-        prefix = self._prefix(cursor)
+    def question(self, cursor: int | None, limit: int, *, has_prefix: bool = True) -> Question:
+        prefix = self._prefix(cursor) if has_prefix else ""
         begin = None if cursor is None else cursor - len(prefix)
         partial = Change(begin, begin + len(prefix), "") if prefix and begin is not None else None
         self._freeze(partial)
@@ -284,7 +295,24 @@ def _decode(
         request.threshold if request.threshold is not None else bundle.calibration.threshold(request.until)
     )
     wish = Wish(until=request.until, limit=request.limit, threshold=threshold, cursor=cursor, prefix=prefix)
-    return decode(history, wish, bundle.require_tokenizer(), bundle.calibration)
+    _check_cursor(history.slots, cursor)
+    try:
+        return decode(history, wish, bundle.require_tokenizer(), bundle.calibration)
+    except ValueError:
+        if not prefix:
+            raise
+        return Decoded([], OUT_OF_SIGHT)
+
+
+def _check_cursor(slots: Slots, cursor: int | None) -> None:
+    if cursor is None:
+        return
+    try:
+        is_end = slots.explicit_position(cursor) == len(slots.order) - 1
+    except ValueError as error:
+        raise Refused("invalid-cursor", f"The cursor's {error}.") from None
+    if is_end:
+        raise Refused("invalid-cursor", "The cursor is beyond the end token.")
 
 
 def _answer(suggestions: list[Suggestion], silence: str | None) -> Answer:
