@@ -10,7 +10,7 @@ import json
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,7 +88,7 @@ class Client:
     _told: OrderedDict[str, _Told] = field(default_factory=OrderedDict)
     _waiting: dict[int, _Waiting] = field(default_factory=dict)
     _outbox: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
-    _requests: itertools.count[int] = field(default_factory=itertools.count)
+    _requests: Iterator[int] = field(default_factory=itertools.count)
     _missed: int = 0
     _connected_time: float | None = None
 

@@ -61,6 +61,7 @@ def _call(address: Address, path: str, body: bytes | None, timeout_seconds: floa
             result: bytes = response.read()
             return result
     except urllib.error.HTTPError as error:
+        error.close()  # it holds the connection
         reason = "wrong-token" if error.code in (401, 403) else "refused"
         raise ServiceUnavailable(reason, f"the service answered {error.code} to {path}") from None
     except (OSError, ValueError) as error:

@@ -136,6 +136,7 @@ class Workspace:
             self.start()
         else:
             for file in self.files.values():
+                file.shown = None  # what was good enough before may not be now
                 self._ask(file)
         self._refresh_status()
 
