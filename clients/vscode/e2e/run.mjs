@@ -26,7 +26,9 @@ let failed = 0;
 try {
     await workbench.start("start.py", "x = 1\n");
     console.log(`VS Code is up after ${seconds(started)}`);
-    for (const { name, run } of scenarios.filter(({ name }, index) => index === 0 || name.includes(values.only))) {
+    for (const { name, run } of scenarios.filter(
+        ({ name }, index) => index === 0 || name.includes(values.only),
+    )) {
         const since = Date.now();
         try {
             await run(workbench);
@@ -39,7 +41,7 @@ try {
             );
             const picture = path.join(values.results, `${name.replaceAll(/\W+/g, "-")}.png`);
             await workbench.page.screenshot({ path: picture }).catch(() => {});
-            console.log(`        ${picture}`);
+            console.log(`        ${picture}\n${await workbench.log().catch(() => "")}`);
         }
         await workbench.press("Escape").catch(() => {});
     }

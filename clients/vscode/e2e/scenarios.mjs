@@ -297,6 +297,31 @@ export const scenarios = [
         },
     },
     {
+        name: "a service that is killed comes back, and suggests again",
+        async run(workbench) {
+            await renameTwice(workbench, "service.py");
+            await workbench.shows("amount", "subtotal");
+            const [before] = workbench.processes("-m server");
+            signal(before, "SIGKILL");
+            await workbench.press("End");
+            await workbench.type("  # typed while it was away");
+            await until("a new one", () => {
+                const now = workbench.processes("-m server");
+                return now.length === 1 && now[0] !== before;
+            });
+            await until("no more trouble", async () => !/starting|trouble/.test(await workbench.status()));
+            await workbench.type(" and back");
+            await workbench.shows("amount", "subtotal");
+            await workbench.press("Alt+l");
+            await workbench.cursorAt(5, 19);
+            const text = await workbench.saved("service.py");
+            assert.ok(
+                text.includes("row.price  # typed while it was away and back\n    tax = subtotal * rate"),
+                text,
+            );
+        },
+    },
+    {
         name: "the language server is restarted without leaving a process behind",
         async run(workbench) {
             const [before] = workbench.processes("-m lsp");

@@ -38,7 +38,7 @@ const SETTINGS = {
 
 export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-export async function until(what, condition, milliseconds = 15_000) {
+export async function until(what, condition, milliseconds = 30_000) {
     const end = Date.now() + milliseconds;
     let problem = "";
     while (Date.now() < end) {
@@ -133,7 +133,7 @@ export class Workbench {
             ),
         });
         this.page = this.context.pages()[0] ?? (await this.context.newPage());
-        this.page.setDefaultTimeout(15_000);
+        this.page.setDefaultTimeout(30_000);
         const payload = JSON.stringify([["openFile", `vscode-remote://127.0.0.1:${this.port}${first}`]]);
         const query = `folder=${encodeURIComponent(this.folder)}&payload=${encodeURIComponent(payload)}`;
         await this.page.goto(`http://127.0.0.1:${this.port}/?${query}`);
@@ -291,6 +291,17 @@ export class Workbench {
     async status() {
         const item = this.page.locator("#likewise\\.likewise\\.likewise\\.status");
         return `${await item.innerText()} | ${await item.locator("a").getAttribute("aria-label")}`;
+    }
+
+    /** The end of the extension's log, as far as the panel shows it. */
+    async log() {
+        await this.command("Likewise: Show the Log");
+        const lines = this.page.locator(".output-view .view-lines");
+        await lines.waitFor();
+        await sleep(300);
+        const text = (await lines.innerText()).replaceAll("\u00a0", " ");
+        await this.press("Control+j");
+        return text;
     }
 
     /** A picture of the top of the editor alone. */
