@@ -8,10 +8,11 @@ from model.bursts import TokenText
 from model.changes import Change
 from model.edits import Slots, apply
 from model.predictor import Predictor
+from model.writing import Question, Writer, slot_before
 from server import suggest
 from server.schema import Suggestion, TextEdit, TextRequest
 from server.settings import Settings
-from server.suggest import Question, Refused, question_from_text, slot_before
+from server.suggest import Refused, question_from_text
 from tests.tokenizing import small_tokenizer, texts
 
 SETTINGS = Settings(bundle=Path("unused"))
@@ -148,7 +149,7 @@ def test_suggestions_are_placed_around_the_half_typed_name(
 @given(st.data())
 def test_the_token_edits_spell_what_the_changes_spell(data: st.DataObject) -> None:
     text = data.draw(texts)
-    writer = suggest._Writer(TokenText(small_tokenizer(), text))
+    writer = Writer(TokenText(small_tokenizer(), text))
     for index in range(data.draw(st.integers(0, 6))):
         start = data.draw(st.integers(0, len(text)))
         end = data.draw(st.integers(start, min(len(text), start + 5)))
