@@ -38,6 +38,8 @@ def _inline_completion(
     # Editors draw what begins or ends at the cursor, so the range reaches there.
     start, end = min(change.start, cursor), max(change.end, cursor)
     text = document.slice(start, change.start) + change.text + document.slice(change.end, end)
+    if text == document.lines(line, line + 1).rstrip("\r\n")[start - document.start_of(line) :]:
+        return None  # Neovim compares these two to their end, and beyond: it would hang
     return types.InlineCompletionItem(
         insert_text=text,
         range=document.range_from_offsets(start, end),

@@ -11,10 +11,11 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol.json_rpc import JsonRPCNotification
 
 from lsp import doors
 from lsp.open_file import OpenFile
-from lsp.settings import SECTION, Settings, parse
+from lsp.settings import SECTION, Settings, is_about_us, parse
 from lsp.suggestions import Answer
 from lsp.workspace import Status, Workspace
 
@@ -25,6 +26,12 @@ class Protocol(LanguageServerProtocol):
     """Feeds our own text store."""
 
     _server: "Server"
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        # Emacs's Copilot client tells acceptance as a notification, which the protocol does not know.
+        if data.get("method") == types.WORKSPACE_EXECUTE_COMMAND and "jsonrpc" in data and "id" not in data:
+            return self._converter.structure(data, JsonRPCNotification)
+        return super().structure_message(data)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
@@ -107,9 +114,9 @@ def _add_life(server: Server) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def configured(params: types.DidChangeConfigurationParams) -> None:
-        options = params.settings or await _asked_for_settings(server)
-        if options is not None:
-            await server.files.configure(server.use(_plain(options)))
+        options = _plain(params.settings) or _plain(await _asked_for_settings(server))
+        if is_about_us(options):
+            await server.files.configure(server.use(options))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def watched(params: types.DidChangeWatchedFilesParams) -> None:

@@ -56,6 +56,12 @@ def parse(options: Any) -> tuple[Settings, list[str]]:
     return settings, problems
 
 
+def is_about_us(options: Any) -> bool:
+    """Editors send all kinds of settings; those without a word about us change nothing."""
+    names = {SECTION, *(_camel(each.name) for each in fields(Settings))}
+    return isinstance(options, Mapping) and not names.isdisjoint(options)
+
+
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)

@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from model.changes import Change
 from server import schema
-from tests.lsp.editor import Editor, editing
+from tests.lsp.editor import editing
 from tests.lsp.scripted_service import ScriptedService, rename
 
 pytestmark = pytest.mark.asyncio
