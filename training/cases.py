@@ -26,7 +26,7 @@ from model.edits import opcodes
 from model.tokenizer import lex, segments
 from training.corpus import Repository, read_corpus
 from training.dataset import Kind
-from training.hunks import Hunk, changes_in_order, hunks_between
+from training.hunks import Signature, changes_in_order, hunks_between, signature
 from training.mining import (
     Exclusions,
     Modification,
@@ -50,8 +50,6 @@ _LIMIT_HISTORY = 80  # the same of all that was made before
 _SHARE_OF_REPOSITORY = 0.25  # of a kind, so that no repository decides the figures
 _MODIFICATIONS_OF_REPOSITORY = 4000
 _PROSE = {"prose", "configuration", "html", "css"}
-
-Signature = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -152,13 +150,6 @@ def _newest_step(
 
 
 # Making cases
-
-
-def signature(lines: Sequence[str], hunk: Hunk) -> Signature:
-    """What a hunk does: the runs of lexical tokens that go and come. Empty for blanks alone."""
-    old, new = lex("".join(lines[hunk.first : hunk.last])), lex("".join(hunk.new))
-    steps = [(tuple(old[a:b]), tuple(new[c:d])) for tag, a, b, c, d in opcodes(old, new) if tag != "equal"]
-    return tuple(step for step in steps if "".join((*step[0], *step[1])).strip())
 
 
 def size(of: Signature) -> int:

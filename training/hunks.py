@@ -99,3 +99,13 @@ def is_move(lines: Sequence[str], hunks: Sequence[Hunk]) -> bool:
     gone = sorted(line.strip() for hunk in hunks for line in lines[hunk.first : hunk.last] if line.strip())
     come = sorted(line.strip() for hunk in hunks for line in hunk.new if line.strip())
     return bool(gone) and gone == come
+
+
+Signature = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+
+def signature(lines: Sequence[str], hunk: Hunk) -> Signature:
+    """What a hunk does: the runs of lexical tokens that go and come. Empty for blanks alone."""
+    old, new = lex("".join(lines[hunk.first : hunk.last])), lex("".join(hunk.new))
+    steps = [(tuple(old[a:b]), tuple(new[c:d])) for tag, a, b, c, d in opcodes(old, new) if tag != "equal"]
+    return tuple(step for step in steps if "".join((*step[0], *step[1])).strip())

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import pairwise
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from random import Random
@@ -27,16 +26,14 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model.edits import DELETE, Instance, edits_between, implicit_from_explicit
 from model.tokenizer import Tokenizer, hash_of, segments, train
 from training.corpus import SPLITS, Repository, read_corpus, repository_at
 from training.dataset import DatasetWriter, Kind, ShardWriter, shard_notes
 from training.hunks import hunks_between
+from training.miners import Miner, miner_of
 from training.mining import (
     Exclusions,
     Modification,
-    Versions,
-    change_fingerprint,
     files_at,
     grouped,
     has_secret,
@@ -49,14 +46,13 @@ from training.mining import (
     rejected_text,
 )
 from training.recordings import recorded_sessions
-from training.refactorings import refactor
 from training.sessions import RememberingTokenizer, Session, instance_from_session
 from training.vscode_history import default_folder, histories
-from training.windows import SETTINGS, Setting, Windows, grow_window
+from training.windows import SETTINGS, Setting, Windows
 
+_NICE = 10  # mining is in no hurry; the machine is a person's
 _PART_PAIRS = 1000  # pairs in a part: what a broken run loses at most
 _LIMIT_FILES_OF_COMMIT = 30  # of a larger commit only so many files are taken
-_NEW_CODE_EDITS = 20  # a lone hunk with more insertions than this, and hardly a deletion, is new code
 
 
 @dataclass(frozen=True)
@@ -172,7 +168,7 @@ _progress: "Synchronized[int]"
 def _start(progress: "Synchronized[int]") -> None:
     global _progress
     _progress = progress
-    os.nice(10)
+    os.nice(max(0, _NICE - os.nice(0)))
 
 
 def _run(jobs: list[Job], processes: int) -> None:
@@ -209,9 +205,23 @@ def mine_repository(job: Job) -> None:
     for number, part in enumerate(_parts(groups)):
         shard = folder / f"part-{number:03d}"
         if not shard.is_dir():
-            miner = _Miner(repository, tokenizer, job.setting, job.seed, counts if number == 0 else Counter())
-            miner.mine(part, shard)
+            miner = miner_of(job.setting, tokenizer, job.seed)
+            miner.counts.update(counts if number == 0 else {})
+            _mine_part(repository, part, miner, ShardWriter(shard, len(tokenizer)))
     (folder / "done").touch()
+
+
+def _mine_part(
+    repository: Repository, groups: Sequence[Sequence[Modification]], miner: Miner, shard: ShardWriter
+) -> None:
+    for runs in read_versions(repository.path, groups):
+        for run in runs:
+            for mined in miner.instances(run):
+                miner.counts[f"instances: {mined.kind.name.lower()}"] += 1
+                shard.append(*mined)
+            with _progress.get_lock():
+                _progress.value += len(run.modifications)
+    shard.close({"counts": dict(miner.counts)})
 
 
 def _sample(found: Iterable[Modification], job: Job, counts: Counter[str]) -> list[Modification]:
@@ -252,169 +262,6 @@ def _parts(groups: Sequence[list[Modification]]) -> Iterator[list[list[Modificat
             yield part
             part = []
     yield part
-
-
-class _Miner:
-    """Turns the versions of files into instances of one shard."""
-
-    def __init__(
-        self, repository: Repository, tokenizer: Tokenizer, setting: Setting, seed: int, counts: Counter[str]
-    ) -> None:
-        self.repository = repository
-        self.tokenizer = tokenizer
-        self.setting = setting
-        self.seed = seed
-        self.counts = counts
-        self.windows = Windows(tokenizer, setting)
-        self.seen: set[int] = set()
-
-    def mine(self, groups: Sequence[Sequence[Modification]], folder: Path) -> None:
-        shard = ShardWriter(folder, len(self.tokenizer))
-        instances = self._paper if self.setting.name == "paper" else self._product
-        for runs in read_versions(self.repository.path, groups):
-            for run in runs:
-                for instance, kind, fingerprint in instances(run):
-                    if has_secret(self.tokenizer.decode(instance.state)):
-                        self.counts["secret"] += 1
-                        continue
-                    self.counts[f"instances: {kind.name.lower()}"] += 1
-                    shard.append(instance, kind, fingerprint)
-                _progress.value += len(run.modifications)
-        shard.close({"counts": dict(self.counts)})
-
-    def _product(self, run: Versions) -> Iterator[tuple[Instance, Kind, int]]:
-        rejected: dict[str, str | None] = {}
-        for number, modification in enumerate(run.modifications):
-            versions = _texts(run.texts[number : number + 4])
-            if len(versions) < 2:
-                self.counts["binary or too large"] += 1
-                continue
-            for text in versions[:2]:
-                if text not in rejected:
-                    rejected = (
-                        {**rejected, text: rejected_text(text)}
-                        if len(rejected) < 3
-                        else {text: rejected_text(text)}
-                    )
-            reason = rejected.get(versions[0]) or rejected_text(versions[1])
-            if reason is not None:
-                self.counts[reason] += 1
-                continue
-            yield from self._change(modification, versions)
-
-    def _change(
-        self, modification: Modification, versions: list[str]
-    ) -> Iterator[tuple[Instance, Kind, int]]:
-        lines = segments(versions[0])
-        hunks = hunks_between(lines, segments(versions[1]))
-        reason = "too many edits" if hunks is None else rejected_change(lines, hunks)
-        if reason is not None or hunks is None:
-            self.counts[reason or ""] += 1
-            return
-        print_of_change = change_fingerprint(lines, hunks)
-        if print_of_change in self.seen:
-            self.counts["duplicate"] += 1
-            return
-        self.seen.add(print_of_change)
-        self.counts["changes used"] += 1
-        random = Random(f"{self.seed}:{modification.commit}:{modification.path}")
-        sessions = self.windows.sessions(versions, hunks, random)
-        for number, session in enumerate(sessions):
-            instance = instance_from_session(session, self.tokenizer, self.setting.limit_edits)
-            if instance is None or self._is_dull(session, instance, random):
-                self.counts["new code or single hunk"] += 1
-            else:
-                yield instance, session.kind, print_of_change ^ number
-        yield from self._refactorings(versions[1], max(1, len(sessions)), random)
-
-    def _is_dull(self, session: Session, instance: Instance, random: Random) -> bool:
-        inserted = sum(edit.content != DELETE for edit in instance.edits)
-        if len(session.changes) == 1 and random.random() >= self.setting.keep_single:
-            return True
-        is_new_code = len(session.changes) == 1 and inserted > max(_NEW_CODE_EDITS, 0.9 * len(instance.edits))
-        return is_new_code and random.random() >= self.setting.keep_new_code
-
-    def _refactorings(self, text: str, sessions: int, random: Random) -> Iterator[tuple[Instance, Kind, int]]:
-        lines = segments(text)
-        for _ in range(sessions):
-            if random.random() >= self.setting.refactorings:
-                continue
-            at = random.randrange(len(lines))
-            limit = self.setting.limit_state - 2
-            window = grow_window(lines, (at, at), (0, len(lines)), limit, self.windows.length, random)
-            session = refactor("".join(lines[slice(*window)]), random) if window else None
-            instance = (
-                instance_from_session(session, self.tokenizer, self.setting.limit_edits) if session else None
-            )
-            if session is not None and instance is not None:
-                yield instance, session.kind, random.getrandbits(63)
-
-    def _paper(self, run: Versions) -> Iterator[tuple[Instance, Kind, int]]:
-        """Whole files within the limit; plain token differences of their versions, until there are enough."""
-        limit = self.setting.limit_edits
-        state: tuple[int, ...] = ()
-        explicit: list[Any] = []
-        current: tuple[int, ...] = ()
-        fingerprint = 0
-        for old, new in pairwise(run.texts):
-            before, after = self._paper_state(old), self._paper_state(new)
-            if before is None or after is None or (explicit and current != before):
-                yield from _finished(state, explicit, fingerprint, limit)
-                explicit = []
-            if before is None or after is None:
-                continue
-            lines = segments(old or "")
-            hunks = hunks_between(lines, segments(new or "")) or []
-            reason = rejected_change(lines, hunks)
-            print_of_change = change_fingerprint(lines, hunks)
-            if reason is None and print_of_change in self.seen:
-                reason = "duplicate"
-            edits = edits_between(before, after) if reason is None else []
-            if reason is None and len(edits) > limit:
-                reason = "too many edits"
-            if reason is not None:
-                self.counts[reason] += 1
-                yield from _finished(state, explicit, fingerprint, limit)
-                explicit = []
-                continue
-            self.seen.add(print_of_change)
-            self.counts["changes used"] += 1
-            if len(explicit) + len(edits) > limit:
-                yield from _finished(state, explicit, fingerprint, limit)
-                explicit = []
-            if not explicit:
-                state, fingerprint = before, print_of_change
-            explicit.extend(edits)
-            current = after
-        yield from _finished(state, explicit, fingerprint, limit)
-
-    def _paper_state(self, text: str | None) -> tuple[int, ...] | None:
-        if text is None or len(text) > 12 * self.setting.limit_state or rejected_text(text) is not None:
-            self.counts["binary or too large"] += 1
-            return None
-        state = (1, *self.tokenizer.encode(text), 2)
-        if len(state) > self.setting.limit_state:
-            self.counts["binary or too large"] += 1
-            return None
-        return state
-
-
-def _finished(
-    state: tuple[int, ...], explicit: Sequence[Any], fingerprint: int, limit: int
-) -> Iterator[tuple[Instance, Kind, int]]:
-    if explicit:
-        edits = implicit_from_explicit(state, explicit[:limit])
-        yield Instance(state, tuple(edits)), Kind.HISTORY, fingerprint
-
-
-def _texts(texts: Sequence[str | None]) -> list[str]:
-    """The texts up to the first that is none."""
-    result: list[str] = []
-    for text in texts:
-        if text is None:
-            break
-        result.append(text)
-    return result
 
 
 # The vocabulary

@@ -20,11 +20,19 @@ from training.sessions import Session, offsets_of
 
 _LIMIT_PLACES = 12
 _TRIES = 12
+_IN_ONE_BLOCK = (
+    0.25  # share of the refactorings that stay in one function or class, as those of local names do
+)
 _NAME = re.compile(r"[^\W\d]\w*\Z")
 # Strings and comments, roughly, of any language: names are looked for outside of them.
 _PROSE = re.compile(
     r'"""[\s\S]*?(?:"""|\Z)|' + r"'''[\s\S]*?(?:'''|\Z)"
     r'|"(?:[^"\\\n]|\\.)*"' + r"|'(?:[^'\\\n]|\\.)*'|(?<!\S)#[ #!:][^\n]*|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
+)
+# Where a function, a method or a class begins, in many languages.
+_BLOCK = re.compile(
+    r"(?m)^[ \t]*(?:@\w|(?:(?:async|export|default|public|private|protected|static|final|pub|abstract)\s)*"
+    r"(?:def|class|func|function|fn|impl|struct|interface|it|describe|test|void)\b)"
 )
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _KEYWORDS = frozenset(
@@ -310,9 +318,21 @@ def refactor(text: str, random: Random) -> Session | None:
             continue
         kind, places = found
         places = _disjoint([place for place in places if text[place.start : place.end] != place.text])
+        if random.random() < _IN_ONE_BLOCK or len(places) > _LIMIT_PLACES:
+            places = _in_one_block(source, places, random)
         if 2 <= len(places) <= _LIMIT_PLACES:
             return _session(source, kind, places, random)
     return None
+
+
+def _in_one_block(source: Source, places: list[Place], random: Random) -> list[Place]:
+    """The places in one of the blocks that have at least two of them; all places, when there is no such block."""
+    edges = [match.start() for match in _BLOCK.finditer(source.text)]
+    blocks: dict[int, list[Place]] = {}
+    for place in places:
+        blocks.setdefault(bisect_right(edges, place.start), []).append(place)
+    fitting = [block for block in blocks.values() if len(block) > 1]
+    return random.choice(fitting) if fitting else places
 
 
 def _disjoint(places: list[Place]) -> list[Place]:

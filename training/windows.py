@@ -36,7 +36,7 @@ class Setting:
         0.6  # share of the sessions of one hunk that is kept: they say nothing about the next one
     )
     chain: float = 0.25  # chance to go on with the file's next change, where it falls into the window
-    refactorings: float = 0.6  # synthetic refactorings for each session of the history
+    refactorings: float = 0.5  # synthetic refactorings for each session of the history
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

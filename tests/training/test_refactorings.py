@@ -27,7 +27,7 @@ def test_any_text_can_be_refactored_or_left_alone(seed: int, noise: str) -> None
     assert small_tokenizer().decode(apply(instance.state, instance.edits)[1:-1]) == texts_of(session)[-1]
 
 
-def test_a_renamed_name_is_gone_from_the_code() -> None:
+def test_a_rename_turns_uses_of_one_name_into_uses_of_another() -> None:
     for seed in range(200):
         session = refactor(SAMPLE, Random(seed))
         if (
@@ -38,8 +38,8 @@ def test_a_renamed_name_is_gone_from_the_code() -> None:
             first = session.changes[0]
             old, new = session.text[first.start : first.end], first.text
             before, after = Source(session.text).names, Source(texts_of(session)[-1]).names
-            assert after[old] == 0
-            assert after[new] == before[old] + before[new]
+            assert after[old] < before[old]
+            assert after[old] + after[new] == before[old] + before[new]
             return
     raise AssertionError("no rename in 200 seeds")
 
