@@ -1,0 +1,121 @@
+"""Thousands of changes as editors make them, over many files: the mirror never drifts and memory stays flat."""
+
+import random
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lsp.document import Document
+from lsp.recorder import Recorder
+from model.changes import Change
+from tests.lsp.editor import editing
+from tests.lsp.scripted_service import ScriptedService
+from tests.lsp.test_recorder import spelled
+from tests.tokenizing import small_tokenizer
+
+FILES = 20
+CHANGES = 3_000
+WORDS = ("result", "total", "self", "price", "naïve", "😀", "for", "in", "return", "x", "item_count", "0", "17")
+
+
+class Developer:
+    """Types, deletes, pastes, undoes, renames at several cursors, jumps about. Seeded."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.offset = 0
+        self.undo: list[str] = []
+
+    def changes(self, text: str) -> list[Change]:
+        """What happens next to a text; each change applies to what the one before left."""
+        choice = self.random.random()
+        if choice < 0.1 or self.offset > len(text):
+            self.offset = self.random.randrange(len(text) + 1)
+        while 0 < self.offset < len(text) and text[self.offset - 1 : self.offset + 1] == "\r\n":
+            self.offset += 1
+        self.undo = [*self.undo[-20:], text]
+        if choice < 0.6:
+            key = self.random.choice("abcdefg_ (.,)=\n\t\"'é😀")
+            start, self.offset = self.offset, self.offset + len(key)
+            return [Change(start, start, key)]
+        if choice < 0.75 and self.offset > 0:
+            self.offset -= 1
+            if text[self.offset - 1 : self.offset + 1] == "\r\n":
+                self.offset -= 1
+                return [Change(self.offset, self.offset + 2, "")]
+            return [Change(self.offset, self.offset + 1, "")]
+        if choice < 0.85:
+            line = "    " + " ".join(self.random.choices(WORDS, k=5)) + self.random.choice(["\n", "\r\n"])
+            start, self.offset = self.offset, self.offset + len(line)
+            return [Change(start, start, line)]
+        if choice < 0.9:
+            word = self.random.choice(WORDS)
+            places = [index for index in range(len(text)) if text.startswith(word, index)]
+            return [Change(place, place + len(word), word + "s") for place in reversed(places[::7])]
+        if choice < 0.97:
+            return [Change(0, len(text), self.random.choice(self.undo))]
+        return [Change(0, len(text), "\n".join(self.random.choices(WORDS, k=200)))]
+
+
+def applied(text: str, changes: list[Change]) -> str:
+    for start, end, new in changes:
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def test_the_recorder_never_drifts() -> None:
+    developer = Developer(seed=1)
+    texts = [f"def total_{number}(items):\n    return sum(items)\n" * 10 for number in range(FILES)]
+    recorders = [Recorder(small_tokenizer(), text) for text in texts]
+    now, number = 0.0, 0
+    for step in range(CHANGES):
+        now += developer.random.choice([0.05, 0.1, 0.2, 1.5])
+        if developer.random.random() < 0.05:
+            recorders[number].freeze()
+            number = developer.random.randrange(FILES)
+        changes = developer.changes(texts[number])
+        texts[number] = applied(texts[number], changes)
+        if changes:
+            recorders[number].record(changes, now)
+        assert recorders[number].text.text == texts[number]
+        if step % 50 == 0:
+            assert spelled(recorders[number]) == texts[number]
+    for recorder, text in zip(recorders, texts, strict=True):
+        assert spelled(recorder) == text
+
+
+@pytest.mark.asyncio
+async def test_the_process_never_drifts_and_its_memory_is_flat(tmp_path: Path) -> None:
+    """The service decodes the stream: what it has at the end is what the editor has."""
+    service = await ScriptedService(script=lambda text, question: []).start()
+    developer = Developer(seed=2)
+    uris = [f"file:///work/{number}.py" for number in range(FILES)]
+    async with editing(tmp_path, serviceAddress=service.address) as editor:
+        await editor.ready()
+        for uri in uris:
+            editor.open(uri, "def total(items):\n    return sum(items)\n" * 10)
+        memory = []
+        process = psutil.Process(editor.process.pid)
+        uri = uris[0]
+        for step in range(CHANGES):
+            if developer.random.random() < 0.05:
+                uri = developer.random.choice(uris)
+                editor.notify("textDocument/didFocus", {"textDocument": {"uri": uri}})
+            changes = developer.changes(editor.documents[uri].text)
+            if changes:
+                editor.change(uri, *changes)
+            if step % 300 == 299:
+                await editor.notice(uri, editor.documents[uri].version)
+                service.heard.clear()
+                editor.notices.clear()
+                memory.append(process.memory_info().rss)
+        for uri in uris:
+            document: Document = editor.documents[uri]
+            version = editor.change(uri, Change(0, 0, "("))
+            params = {"textDocument": {"uri": uri, "version": version}, "position": {"line": 0, "character": 1}}
+            editor.notify("likewise/cursor", params)
+            await editor.inline_edits(uri, 1)
+            assert small_tokenizer().decode(service.sessions[uri].slots.tokens()) == document.text
+    await service.stop()
+    assert memory[-1] < memory[3] * 1.1
