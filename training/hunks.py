@@ -4,11 +4,12 @@ Lines are segments, each with the line break before it. Tokens are compared late
 """
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from model.bursts import Change
 from model.edits import opcodes
-from model.tokenizer import lex
+from model.tokenizer import lex, segments
 from training.sessions import offsets_of
 
 _LIMIT_LINES = 4000  # lines that differ at the ends of the difference; difflib takes seconds beyond that
@@ -25,6 +26,9 @@ class Hunk(NamedTuple):
     @property
     def growth(self) -> int:
         return len(self.new) - (self.last - self.first)
+
+
+lines_of = lru_cache(maxsize=16)(segments)  # a version is compared with the one before and with the one after
 
 
 def hunks_between(old: Sequence[str], new: Sequence[str]) -> list[Hunk] | None:

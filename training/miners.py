@@ -7,9 +7,9 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 from model.edits import DELETE, END, START, Edit, Instance, State, edits_between, implicit_from_explicit
-from model.tokenizer import Tokenizer, segments
+from model.tokenizer import Tokenizer
 from training.dataset import Kind
-from training.hunks import Hunk, hunks_between, signature
+from training.hunks import Hunk, hunks_between, lines_of, signature
 from training.mining import (
     Modification,
     Versions,
@@ -76,8 +76,8 @@ class ProductMiner:
             yield from self._change(modification, versions)
 
     def _change(self, modification: Modification, versions: list[str]) -> Iterator[Mined]:
-        lines = segments(versions[0])
-        hunks = hunks_between(lines, segments(versions[1]))
+        lines = lines_of(versions[0])
+        hunks = hunks_between(lines, lines_of(versions[1]))
         if hunks is None:
             self.counts["too many edits"] += 1
             return
@@ -136,7 +136,7 @@ class ProductMiner:
 
     def _refactored(self, text: str, random: Random) -> Session | None:
         """A refactoring of a window anywhere in the text."""
-        lines = segments(text)
+        lines = lines_of(text)
         at = random.randrange(len(lines))
         limit = self.setting.limit_state - 2
         window = grow_window(lines, (at, at), (0, len(lines)), limit, self._windows.length, random)
@@ -190,8 +190,8 @@ class PaperMiner:
             if before is None or after is None:
                 reason = "too large"
             else:
-                lines = segments(old)
-                hunks = hunks_between(lines, segments(new)) or []
+                lines = lines_of(old)
+                hunks = hunks_between(lines, lines_of(new)) or []
                 fingerprint = change_fingerprint(lines, hunks)
                 reason = rejected_change(lines, hunks) or ("duplicate" if fingerprint in self._seen else None)
                 if reason is None:

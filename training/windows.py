@@ -12,9 +12,9 @@ from random import Random
 from typing import Any
 
 from model.edits import lexical_edits_between
-from model.tokenizer import Tokenizer, segments
+from model.tokenizer import Tokenizer
 from training.dataset import Kind
-from training.hunks import Hunk, changes_in_order, fold, hunks_between
+from training.hunks import Hunk, changes_in_order, fold, hunks_between, lines_of
 from training.ordering import realistic_order
 from training.sessions import Session
 
@@ -71,7 +71,7 @@ class Windows:
 
     def sessions(self, versions: Sequence[str], hunks: Sequence[Hunk], random: Random) -> list[Session]:
         """Sessions that begin in the first of the versions (the hunks are those to the second)."""
-        lines = segments(versions[0])
+        lines = lines_of(versions[0])
         costs = [self.cost(lines, hunk) for hunk in hunks]
         large = {n for n, cost in enumerate(costs) if cost > self.setting.large_hunk}
         # The product predicts edits from edits: of large new blocks only a few are learned, the rest is there at once.
@@ -163,8 +163,8 @@ class Windows:
         """The session, going on with the file's next changes as far as they stay in the window."""
         changes, kind = list(session.changes), session.kind
         for old, new in pairwise(later):
-            lines = segments(old)
-            hunks = hunks_between(lines, segments(new)) or []
+            lines = lines_of(old)
+            hunks = hunks_between(lines, lines_of(new)) or []
             touching = [h for h in hunks if h.last >= first and h.first <= first + size]
             inside = [h for h in touching if h.first > first and h.last <= first + size]
             if not inside or len(inside) < len(touching) or len(inside) > 8:
