@@ -20,7 +20,9 @@ Rows = NDArray[np.int64]
 Arrays = TypeVar("Arrays", Batch, ExplicitBatch)
 
 _CHUNK_BATCHES = 100  # batches sorted by size together: enough to be even inside, few enough to stay shuffled
-_PREPARED_LIMIT = 20_000  # instances; the synthetic tasks are kept as arrays, real data are made into arrays when needed
+_PREPARED_LIMIT = (
+    20_000  # instances; the synthetic tasks are kept as arrays, real data are made into arrays when needed
+)
 _PREPARED_PART = 250
 _WITHOUT_EDITS = {"state", "state_mask"}  # the other arrays have the edits as their second axis
 
@@ -29,7 +31,7 @@ def make_batch(config: ModelConfig, instances: Sequence[Instance]) -> AnyBatch:
     """The arrays that the network named by the configuration reads."""
     if config.model == "E":
         return ExplicitTorchBatch(explicit_batch(instances))
-    return TorchBatch(implicit_batch(instances))
+    return TorchBatch(implicit_batch(instances, config.state_multiple))
 
 
 def to_device(batch: AnyBatch, device: torch.device) -> AnyBatch:
@@ -102,22 +104,29 @@ def _prepare(config: ModelConfig, instances: Sequence[Instance]) -> Batch | Expl
     """All instances as one batch of narrow arrays."""
     starts = range(0, len(instances), _PREPARED_PART)
     if config.model == "E":
-        return _joined([_narrow(explicit_batch(instances[start : start + _PREPARED_PART])) for start in starts])
-    return _joined([_narrow(implicit_batch(instances[start : start + _PREPARED_PART])) for start in starts])
+        return _joined(
+            [_narrow(explicit_batch(instances[start : start + _PREPARED_PART])) for start in starts]
+        )
+    multiple = config.state_multiple
+    return _joined(
+        [_narrow(implicit_batch(instances[start : start + _PREPARED_PART], multiple)) for start in starts]
+    )
 
 
 def _narrow(batch: Arrays) -> Arrays:
     def narrow(array: NDArray[Any]) -> NDArray[Any]:
-        return array if array.dtype == np.bool_ else array.astype(np.min_scalar_type(int(array.max(initial=0))))
+        return (
+            array if array.dtype == np.bool_ else array.astype(np.min_scalar_type(int(array.max(initial=0))))
+        )
 
     return type(batch)(**{field.name: narrow(getattr(batch, field.name)) for field in fields(batch)})
 
 
 def _joined(parts: Sequence[Arrays]) -> Arrays:
     """One batch out of several, padded to the largest in every axis. All states must have one length."""
-    joined = {}
+    joined: dict[str, Any] = {}
     for field in fields(parts[0]):
-        arrays = [getattr(part, field.name) for part in parts]
+        arrays: list[NDArray[Any]] = [getattr(part, field.name) for part in parts]
         shape = [max(sizes) for sizes in zip(*(array.shape[1:] for array in arrays), strict=True)]
         kind = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
         result = np.zeros((sum(len(array) for array in arrays), *shape), dtype=kind)
@@ -134,7 +143,7 @@ def _select(batch: Arrays, rows: Rows, longest_state: int | None = None) -> Arra
     """Some rows of a prepared batch, without the padding that they do not need."""
     edits = int(batch.edit_mask[rows].sum(axis=1).max())
     tokens = longest_state if isinstance(batch, ExplicitBatch) else batch.state.shape[1] + edits
-    selected = {}
+    selected: dict[str, Any] = {}
     for field in fields(batch):
         array = getattr(batch, field.name)
         if field.name not in _WITHOUT_EDITS:

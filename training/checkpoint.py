@@ -1,9 +1,9 @@
 """A training run on disk: JSON for what was asked, safetensors for what was learned. No pickle.
 
-    config.json        the ModelConfig           fit.json          the FitConfig
-    last.safetensors   all that is needed to go on: weights, their running average, the optimizer, the random state
-    best.safetensors   the weights with the best accuracy on the dev split
-    metrics.jsonl      a line for each evaluation        bundle/   what is served, when the run has finished
+config.json        the ModelConfig           fit.json          the FitConfig
+last.safetensors   all that is needed to go on: weights, their running average, the optimizer, the random state
+best.safetensors   the weights with the best accuracy on the dev split
+metrics.jsonl      a line for each evaluation        bundle/   what is served, when the run has finished
 """
 
 import json
@@ -24,6 +24,7 @@ FIT = "fit.json"
 LAST = "last.safetensors"
 BEST = "best.safetensors"
 METRICS = "metrics.jsonl"
+WEIGHTS = "weights.safetensors"  # of a bundle
 BUNDLE = "bundle"
 
 Tensors = dict[str, Tensor]
@@ -42,7 +43,7 @@ def save_tensors(path: Path, tensors: Tensors, progress: dict[str, Any]) -> None
 def load_tensors(path: Path) -> tuple[Tensors, dict[str, Any]]:
     with safe_open(path, framework="pt") as file:
         progress = json.loads((file.metadata() or {}).get("progress", "{}"))
-        return {name: file.get_tensor(name) for name in file.keys()}, progress
+        return {name: file.get_tensor(name) for name in file.keys()}, progress  # noqa: SIM118 - not a dictionary
 
 
 def pack(network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None) -> Tensors:
@@ -70,22 +71,17 @@ def unpack(
     torch.set_rng_state(tensors["random"])
 
 
-def is_run(folder: Path) -> bool:
-    return (folder / CONFIG).is_file() and ((folder / BEST).is_file() or (folder / LAST).is_file())
-
-
 def load_network(folder: Path) -> tuple[nn.Module, ModelConfig]:
-    """The best network of a run."""
-    path = folder / CONFIG
-    if not is_run(folder):
-        raise ValueError(f"{folder} is not a training run: it has no {CONFIG} with weights beside it")
-    config = ModelConfig.from_text(path.read_text())
+    """The best network of a run, or that of a bundle."""
+    weights = [path for name in (BEST, WEIGHTS, LAST) if (path := folder / name).is_file()]
+    if not weights or not (folder / CONFIG).is_file():
+        raise ValueError(
+            f"{folder} is neither a training run nor a bundle: no {CONFIG} with weights beside it"
+        )
+    config = ModelConfig.from_text((folder / CONFIG).read_text())
     network = build(config)
-    if (folder / BEST).is_file():
-        tensors, _ = load_tensors(folder / BEST)
-    else:
-        tensors = _under("network.", load_tensors(folder / LAST)[0])
-    network.load_state_dict(tensors)
+    tensors, _ = load_tensors(weights[0])
+    network.load_state_dict(_under("network.", tensors) if weights[0].name == LAST else tensors)
     return network, config
 
 

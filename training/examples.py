@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.edits import Instance
+from model.tokenizer import Tokenizer
 from training import synthetic
 from training.dataset import Dataset, Split
 
@@ -21,6 +22,13 @@ class Examples:
     instances: Sequence[Instance]
     vocabulary_size: int
     tokenizer_path: Path | None = None
+
+    def tokenizer(self) -> Tokenizer | None:
+        return (
+            None
+            if self.tokenizer_path is None
+            else Tokenizer(self.tokenizer_path.read_text(encoding="utf-8"))
+        )
 
     @property
     def is_synthetic(self) -> bool:
@@ -42,10 +50,12 @@ def load_examples(data: str, split: str, *, count: int | None = None) -> Example
     if data.startswith(SYNTHETIC):
         name = data.removeprefix(SYNTHETIC)
         if split not in synthetic.SPLIT_SIZES:
-            raise ValueError(f"unknown split {split!r}; the known ones are {', '.join(synthetic.SPLIT_SIZES)}")
+            raise ValueError(
+                f"unknown split {split!r}; the known ones are {', '.join(synthetic.SPLIT_SIZES)}"
+            )
         return Examples(synthetic.instances(name, split, count=count), synthetic.VOCABULARY_SIZE)
     dataset = Dataset.load(data)
     instances = dataset.split(split)
     if count is not None and count < len(instances):
-        instances.index = instances.index[:count]
+        instances.rows = instances.rows[:count]
     return Examples(instances, dataset.vocabulary_size, dataset.tokenizer_path)

@@ -8,6 +8,7 @@ the folder of the run: see training.checkpoint. A run that was stopped, even kil
 """
 
 import argparse
+import contextlib
 import json
 import math
 import signal
@@ -25,6 +26,7 @@ from tqdm import tqdm
 
 from model.config import MODELS, ModelConfig
 from model.networks.build import build
+from model.networks.incremental import IncrementalNetwork
 from training import checkpoint
 from training.batches import Batches, BatchSize, Rows, to_device
 from training.examples import Examples, load_examples
@@ -47,7 +49,7 @@ class FitConfig:
     steps: int | None = None
     hidden: int = 128
     lr: float = 1e-3
-    warmup: int = 300  # steps until the learning rate is reached
+    warmup: int = 100  # steps until the learning rate is reached
     batch: int = 64
     batch_tokens: int = 32_768  # bounds memory, not the synthetic tasks
     seed: int = 0
@@ -55,7 +57,7 @@ class FitConfig:
     dev_count: int = 1_000  # instances of the dev split that are looked at
     threads: int = 0  # 0: as torch likes
     device: str = "cpu"
-    init: str | None = None  # a run to take the first weights from
+    init: str | None = None  # a run or a bundle to take the first weights from
     model_options: dict[str, int] = field(default_factory=dict)  # further fields of the ModelConfig
 
     def __post_init__(self) -> None:
@@ -66,9 +68,9 @@ class FitConfig:
 
     def model_config(self, examples: Examples) -> ModelConfig:
         options = dict(self.model_options)
-        if examples.is_synthetic:
-            options.setdefault("limit_tokens", _SYNTHETIC_TOKENS)
-        else:
+        if examples.is_synthetic and self.model == "IR":
+            options.setdefault("limit_tokens", _SYNTHETIC_TOKENS)  # its table of positions need not be larger
+        elif not examples.is_synthetic:
             options.setdefault("limit_tokens", max(1024, int(examples.state_lengths().max())))
             options.setdefault("limit_edits", max(128, int(examples.edit_lengths().max())))
         return ModelConfig(self.model, examples.vocabulary_size, self.hidden, **options)
@@ -82,6 +84,7 @@ class Progress:
     epoch: int = 0
     batch: int = 0  # of the epoch, the next one
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     edits: int = 0
     evaluations: int = 0
     best_accuracy: float = -1.0
@@ -105,7 +108,7 @@ class Run:
         self.dev = Batches(dev, self.model_config, size)
         self.network = self._first_network().to(self.device)
         self.average = (
-            AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(config.average))
+            AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(config.average))  # type: ignore[no-untyped-call]
             if config.average
             else None
         )
@@ -129,7 +132,10 @@ class Run:
         checkpoint.write_json(self.folder / checkpoint.FIT, asdict(self.config))
         progress, saved = self.progress, time.monotonic()
         begun = saved - progress.seconds
-        bar = tqdm(total=100, initial=round(100 * self._spent()), unit="%", desc=self.config.model, mininterval=1.0)
+        processor_begun = time.process_time() - progress.processor_seconds
+        bar = tqdm(
+            total=100, initial=round(100 * self._spent()), unit="%", desc=self.config.model, mininterval=1.0
+        )
         try:
             for rows in self._stream():
                 if self._spent() >= 1.0:
@@ -137,6 +143,7 @@ class Run:
                 self._step(rows)
                 now = time.monotonic()
                 progress.seconds = now - begun
+                progress.processor_seconds = time.process_time() - processor_begun
                 if self._spent() * EVALUATIONS >= progress.evaluations + 1:
                     self._evaluate()
                     progress.seconds = time.monotonic() - begun
@@ -160,8 +167,13 @@ class Run:
         if self.config.init is None:
             return build(self.model_config)
         network, config = checkpoint.load_network(Path(self.config.init))
-        if config.model != self.model_config.model or config.vocabulary_size != self.model_config.vocabulary_size:
-            raise ValueError(f"{self.config.init} is not a {self.config.model} of the vocabulary of {self.config.data}")
+        if (
+            config.model != self.model_config.model
+            or config.vocabulary_size != self.model_config.vocabulary_size
+        ):
+            raise ValueError(
+                f"{self.config.init} is not a {self.config.model} of the vocabulary of {self.config.data}"
+            )
         self.model_config = config
         return network
 
@@ -208,7 +220,12 @@ class Run:
         accuracy = measure(network, self.dev, self.device)
         values = accuracy.to_json()
         del values["by_step"]
-        row = {"step": progress.step, "epoch": progress.epoch, "seconds": round(progress.seconds, 1), **values}
+        row = {
+            "step": progress.step,
+            "epoch": progress.epoch,
+            "seconds": round(progress.seconds, 1),
+            **values,
+        }
         with (self.folder / checkpoint.METRICS).open("a") as file:
             file.write(json.dumps(row) + "\n")
         if accuracy.edit_accuracy > progress.best_accuracy:
@@ -230,24 +247,33 @@ class Run:
 def finish(run: Run) -> dict[str, Any]:
     """Measure the best network on the test split, write the report and, for IA, the bundle."""
     network, config = checkpoint.load_network(run.folder)
-    size = BatchSize(run.config.batch, run.config.batch_tokens)
     report: dict[str, Any] = {
         "fit": asdict(run.config),
         "progress": asdict(run.progress),
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
     }
-    try:
-        test = Batches(load_examples(run.config.data, "test"), config, size)
-    except ValueError:
-        pass  # a dataset need not have a test split
-    else:
-        report["test"] = measure(network.to(run.device), test, run.device).to_json()
+    with contextlib.suppress(ValueError):  # a dataset need not have a test split
+        report["test"] = measured(network, config, run, "test")
     checkpoint.write_json(run.folder / "report.json", report)
-    if config.is_attentional:
+    if isinstance(network, IncrementalNetwork):
         from training.export import export  # onnx is slow to import and only this needs it
 
-        export(network.cpu(), config, run.examples.tokenizer_path, run.folder / checkpoint.BUNDLE)
+        network.cpu()
+        export(
+            network,
+            config,
+            run.examples.tokenizer(),
+            run.folder / checkpoint.BUNDLE,
+            name=run.folder.name,
+        )
     return report
+
+
+def measured(network: nn.Module, config: ModelConfig, run: Run, split: str) -> dict[str, Any]:
+    """The accuracy of a network on a split of a run's data."""
+    size = BatchSize(run.config.batch, run.config.batch_tokens)
+    batches = Batches(load_examples(run.config.data, split), config, size)
+    return measure(network.to(run.device), batches, run.device).to_json()
 
 
 def _keep_metrics(path: Path, step: int) -> None:
@@ -270,8 +296,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name in ("lr", "average"):
         parser.add_argument(f"--{name}", type=float, default=defaults[name])
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--init", help="a run whose weights to begin with")
-    parser.add_argument("--set", action="append", default=[], metavar="FIELD=NUMBER", help="field of the ModelConfig")
+    parser.add_argument("--init", help="a run or a bundle whose weights to begin with")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="FIELD=NUMBER", help="field of the ModelConfig"
+    )
     parser.add_argument("--resume", action="store_true", help="continue the run in --out")
     return parser.parse_args(arguments)
 
@@ -292,7 +320,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if config.threads:
             torch.set_num_threads(config.threads)
         if not options.resume and (options.out / checkpoint.LAST).is_file():
-            raise ValueError(f"{options.out} holds a run already: continue it with --resume, or choose another folder")
+            raise ValueError(
+                f"{options.out} holds a run already: continue it with --resume, or choose another folder"
+            )
         run = Run(config, options.out)
         if options.resume:
             run.resume()

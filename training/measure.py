@@ -48,7 +48,11 @@ class Accuracy:
             "content_accuracy": float(self.contents.sum() / total),
             "predictions": int(self.total.sum()),
             "by_step": [
-                {"step": int(step), "accuracy": float(self.edits[step] / self.total[step]), "predictions": int(count)}
+                {
+                    "step": int(step),
+                    "accuracy": float(self.edits[step] / self.total[step]),
+                    "predictions": int(count),
+                }
                 for step, count in zip(steps, self.total[steps], strict=True)
             ],
         }

@@ -9,6 +9,7 @@ x and y of pattern and replacement stand for other characters in every instance.
 """
 
 import argparse
+import itertools
 import json
 import re
 import sys
@@ -76,7 +77,9 @@ class Task:
         inserted = [False] * len(after)
         for edit in edits_between(_state(before), _state(after)):
             if edit.content != DELETE:
-                inserted[edit.position] = True  # after that position of the state is at that index of the text
+                inserted[edit.position] = (
+                    True  # after that position of the state is at that index of the text
+                )
         kept = {token: index for index, token in enumerate(after) if not inserted[index]}
         displacements = [
             abs(index - kept[token])
@@ -226,7 +229,7 @@ def _instance(task: Task, draw: Draw) -> Instance:
 def _instance_from_snapshots(texts: Sequence[str], conditioning: int) -> Instance:
     all_states = [_state(text) for text in texts]
     slots = Slots(all_states[0])
-    for old, new in zip(all_states, all_states[1:], strict=False):
+    for old, new in itertools.pairwise(all_states):
         for edit in edits_between(old, new):
             slots.apply_explicit(edit)
     return Instance(all_states[0], tuple(slots.edits), conditioning)
@@ -315,7 +318,9 @@ def _ngram_instance(
     for match, part in zip(matches, parts, strict=True):
         for _ in range(part):
             probability = random.random()
-            character = int(np.searchsorted(cumulative[tuple(context)], probability).clip(max=len(ALPHABET) - 1))
+            character = int(
+                np.searchsorted(cumulative[tuple(context)], probability).clip(max=len(ALPHABET) - 1)
+            )
             context = [*context[1:], character]
             slots.apply_explicit(Edit(match + shift, len(SPECIALS) + character))
             shift += 1
@@ -363,7 +368,9 @@ def table(seed: int = 0) -> list[dict[str, str | float]]:
 
 
 def _print_table(rows: Sequence[dict[str, str | float]]) -> None:
-    print(f"{'task':21}{'pattern':18}{'replacement':27}{'EPR (paper)':>13}{'ACD (paper)':>13}{'POMP (paper)':>15}")
+    print(
+        f"{'task':21}{'pattern':18}{'replacement':27}{'EPR (paper)':>13}{'ACD (paper)':>13}{'POMP (paper)':>15}"
+    )
     for row in rows:
         columns = "".join(f"{row[c]:g} ({row['paper_' + c]:g})".rjust(width) for c, width in _COLUMNS)
         print(f"{row['name']:21}{row['pattern']:18}{row['replacement']:27}{columns}")
@@ -378,7 +385,9 @@ def _print_instances(name: str, count: int, seed: int) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m training.synthetic", description="the paper's synthetic tasks")
+    parser = argparse.ArgumentParser(
+        prog="python -m training.synthetic", description="the paper's synthetic tasks"
+    )
     parser.add_argument("--table", action="store_true", help="the properties of all tasks beside the paper's")
     parser.add_argument("--json", action="store_true", help="the table as JSON")
     parser.add_argument("--task", help="print instances of this task, one state a line")

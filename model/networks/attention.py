@@ -13,9 +13,14 @@ NEVER = -1e9  # added to a logit that must not win; finite, so that a row withou
 
 def sinusoids(positions: Tensor, size: int) -> Tensor:
     """The sinusoidal encoding of integers: (...) -> (..., size)."""
-    exponents = torch.arange(0, size, 2, dtype=torch.float32, device=positions.device) / size
-    angles = positions.to(torch.float32).unsqueeze(-1) * torch.exp(-math.log(10_000.0) * exponents)
+    angles = positions.to(torch.float32).unsqueeze(-1) * sinusoid_frequencies(size, positions.device)
     return torch.cat([torch.sin(angles), torch.cos(angles)], dim=-1)[..., :size]
+
+
+def sinusoid_frequencies(size: int, device: torch.device | None = None) -> Tensor:
+    """The frequency of each pair of sine and cosine, falling from one."""
+    exponents = torch.arange(0, size, 2, dtype=torch.float32, device=device) / size
+    return torch.exp(-math.log(10_000.0) * exponents)
 
 
 def causal_mask(new: int | Tensor, total: int | Tensor, device: torch.device) -> Tensor:

@@ -14,8 +14,9 @@ class PositionDecoder(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(config.hidden_size, config.heads, config.aggregation)
-        # Differs from the paper: the logits are scaled as attention's are; unscaled they start out saturated.
-        self.scale = config.hidden_size**-0.5
+        # Differs from the paper: the logits are scaled; unscaled they start out saturated. Scaled down as attention's
+        # are, they cannot become sharp: the entries of what a GRU puts out are bounded.
+        self.scale = config.hidden_size**-0.25
 
     def start(self, zero: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
         nothing = zero[:, :0]

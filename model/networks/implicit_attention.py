@@ -1,10 +1,20 @@
 """IA, the implicit attention network (section 4 and appendix D of the paper): four variants by decoder and aggregation."""
 
+import itertools
+import math
+
 import torch
 from torch import Tensor, nn
 
 from model.config import ModelConfig
-from model.networks.attention import MultiHeadAttention, causal_mask, sinusoids, split_keys, split_values
+from model.networks.attention import (
+    MultiHeadAttention,
+    causal_mask,
+    sinusoid_frequencies,
+    sinusoids,
+    split_keys,
+    split_values,
+)
 from model.networks.decoders import DECODERS, PositionDecoder
 from model.networks.incremental import (
     EditInputs,
@@ -14,6 +24,10 @@ from model.networks.incremental import (
     gather_contexts,
     grow,
 )
+
+_EMBEDDING_DEVIATION = 0.3
+_NEIGHBOURS = (-5, -4, -3, -2, -1, 1, 2, 3)  # of the heads, in turn: most context stands before
+_NEIGHBOUR_SHARPNESS = 1.5
 
 
 class ImplicitAttention(IncrementalNetwork):
@@ -30,6 +44,10 @@ class ImplicitAttention(IncrementalNetwork):
         self.state_to_edit = MultiHeadAttention(size, config.heads, config.aggregation)
         self.position_decoder = PositionDecoder(config)
         self.content_decoder = DECODERS[config.decoder](config)
+        # Our choice, the paper gives none: at first position speaks louder than content, and each head of the state's
+        # attention looks at one neighbour. The tasks where content depends on context are learned many times sooner.
+        nn.init.normal_(self.embedding.weight, std=_EMBEDDING_DEVIATION)
+        _look_at_neighbours(self.state_to_state)
 
     def encode(self, state: Tensor, mask: Tensor) -> Tensors:
         positions = torch.arange(state.shape[1], device=state.device)
@@ -82,3 +100,26 @@ class ImplicitAttention(IncrementalNetwork):
         )
         hiddens = grow(caches["edit_hiddens"], hiddens)
         return {"edit_hiddens": hiddens, "edit_keys": keys, "edit_values": values}
+
+
+def _look_at_neighbours(attention: MultiHeadAttention) -> None:
+    """Let each head begin with attention to the token at one offset.
+
+    The encoding of a position is pairs of sine and cosine. Turning each pair by the offset times its frequency gives the
+    encoding of the position at that offset: so a query that is turned and a key that is not are most alike there.
+    """
+    size = attention.query.in_features
+    width, half = size // attention.heads, size // 2
+    frequencies = sinusoid_frequencies(size)
+    query, key = torch.zeros(size, size), torch.zeros(size, size)
+    for head, offset in zip(range(attention.heads), itertools.cycle(_NEIGHBOURS), strict=False):
+        for pair in range(width // 2):  # the highest frequencies: they tell neighbours apart
+            sine, cosine = head * width + 2 * pair, head * width + 2 * pair + 1
+            angle = float(frequencies[pair]) * offset
+            key[sine, pair] = key[cosine, half + pair] = 1.0
+            query[sine, pair] = query[cosine, half + pair] = math.cos(angle)
+            query[sine, half + pair], query[cosine, pair] = math.sin(angle), -math.sin(angle)
+    with torch.no_grad():
+        for layer, weight in ((attention.query, query), (attention.key, key)):
+            layer.weight.copy_(_NEIGHBOUR_SHARPNESS * weight)
+            layer.bias.zero_()

@@ -18,7 +18,9 @@ from training.synthetic import (
 )
 
 
-def test_the_table_has_the_papers_edits_per_replacement_and_context_displacement_and_comes_near_its_pomp() -> None:
+def test_the_table_has_the_papers_edits_per_replacement_and_context_displacement_and_comes_near_its_pomp() -> (
+    None
+):
     rows = synthetic.table()
     assert [row["name"] for row in rows] == list(PAPER_ROWS)
     for row in rows:
@@ -50,9 +52,11 @@ def test_instances_are_the_replacements_of_the_task(name: str) -> None:
 
 def _all_characters(task: synthetic.Task) -> set[tuple[str, str]]:
     letters = synthetic.ALPHABET
-    return {task.with_characters(x, y) for x in letters for y in letters if x != y} if task.is_meta else {
-        task.with_characters("A", "B")
-    }
+    return (
+        {task.with_characters(x, y) for x in letters for y in letters if x != y}
+        if task.is_meta
+        else {task.with_characters("A", "B")}
+    )
 
 
 def test_every_snapshot_is_one_of_the_states() -> None:
@@ -63,7 +67,9 @@ def test_every_snapshot_is_one_of_the_states() -> None:
 
 def test_drawing_many_strings_at_once_accepts_what_drawing_one_by_one_would() -> None:
     random = np.random.default_rng(3)
-    strings = random.integers(3, size=(400, STRING_LENGTH), dtype=np.uint8)  # few characters: many overlapping matches
+    strings = random.integers(
+        3, size=(400, STRING_LENGTH), dtype=np.uint8
+    )  # few characters: many overlapping matches
     x = random.integers(3, size=400, dtype=np.uint8)
     for task in TASKS.values():
         counts = synthetic._count_matches(task.template(), strings, x)
@@ -76,7 +82,9 @@ def test_drawing_many_strings_at_once_accepts_what_drawing_one_by_one_would() ->
 def test_a_seed_gives_the_same_instances_and_splits_differ() -> None:
     assert instances("MetaFlip11", "train", count=30) == instances("MetaFlip11", "train", count=60)[:30]
     assert instances("MetaFlip11", "train", count=30) != instances("MetaFlip11", "train", count=30, seed=1)
-    assert not {i.state for i in instances("Append1", "train")} & {i.state for i in instances("Append1", "test")}
+    assert not {i.state for i in instances("Append1", "train")} & {
+        i.state for i in instances("Append1", "test")
+    }
 
 
 def test_meta_characters_are_all_used_and_differ() -> None:
@@ -104,7 +112,7 @@ def _first_inserted_after(instance: Instance) -> str:
 
 
 def test_an_unknown_task_names_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="unknown task 'Append9'; .*Append1, .*MultiTask"):
+    with pytest.raises(ValueError, match=r"unknown task 'Append9'; .*Append1, .*MultiTask"):
         instances("Append9", "train")
     with pytest.raises(SystemExit):
         synthetic.main(["--task", "Append9"])

@@ -23,10 +23,13 @@ def _network(name: str, limit_tokens: int = 5) -> nn.Module:
 
 
 def _scores(network: nn.Module, *instances: Instance) -> Scores:
+    explicit = isinstance(network, ExplicitRnn)
+    batch = (
+        ExplicitTorchBatch(explicit_batch(instances)) if explicit else TorchBatch(implicit_batch(instances))
+    )
     with torch.no_grad():
-        if isinstance(network, ExplicitRnn):
-            return network(ExplicitTorchBatch(explicit_batch(instances)))
-        return network(TorchBatch(implicit_batch(instances)))
+        scores: Scores = network(batch)
+    return scores
 
 
 @pytest.mark.parametrize(("name", "slots"), [("E", 7), ("IR", 8)])
@@ -78,5 +81,7 @@ def test_deleted_and_future_slots_cannot_be_pointed_at(name: str) -> None:
 
 
 def test_the_table_of_positions_refuses_what_it_cannot_hold() -> None:
-    with pytest.raises(ValueError, match="8 positions are more than the table for 2 tokens and 3 edits holds"):
+    with pytest.raises(
+        ValueError, match="8 positions are more than the table for 2 tokens and 3 edits holds"
+    ):
         _scores(_network("IR", limit_tokens=2), LONG)
