@@ -52,6 +52,7 @@ from training.windows import SETTINGS, Setting, Windows
 
 _NICE = 10  # mining is in no hurry; the machine is a person's
 _PART_PAIRS = 1000  # pairs in a part: what a broken run loses at most
+_TRAIN_TO_OTHERS = 6  # how many times more pairs of a training repository are taken than of a dev or test one
 _LIMIT_FILES_OF_COMMIT = 30  # of a larger commit only so many files are taken
 
 
@@ -172,8 +173,10 @@ def _start(progress: "Synchronized[int]") -> None:
 
 
 def _run(jobs: list[Job], processes: int) -> None:
-    """Small splits first; then the largest, so that no process is left alone with one at the end."""
-    jobs = sorted(jobs, key=lambda job: (job.repository.split == "train", -_size(job.repository.path)))
+    """Small splits first; the rest in an order that mixes sizes and languages, for whoever breaks off early."""
+    jobs = sorted(
+        jobs, key=lambda job: (job.repository.split == "train", _draw(job.repository.name, job.seed))
+    )
     context = multiprocessing.get_context("spawn")
     progress = context.Value("q", 0)
     with context.Pool(processes, _start, (progress,)) as pool, tqdm(unit=" pairs", smoothing=0.05) as bar:
@@ -186,10 +189,6 @@ def _run(jobs: list[Job], processes: int) -> None:
             for result in finished:
                 result.get()
             pending = [result for result in pending if result not in finished]
-
-
-def _size(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.rglob("*.pack"))
 
 
 def mine_repository(job: Job) -> None:
@@ -238,9 +237,10 @@ def _sample(found: Iterable[Modification], job: Job, counts: Counter[str]) -> li
             counts["large commit"] += 1
         else:
             taken.append(modification)
-    if len(taken) <= job.limit_pairs:
+    limit = job.limit_pairs if job.repository.split == "train" else job.limit_pairs // _TRAIN_TO_OTHERS
+    if len(taken) <= limit:
         return taken
-    share = job.limit_pairs / len(taken)
+    share = limit / len(taken)
     kept = [m for m in taken if _draw("limit:" + m.path, job.seed) < share]
     counts["sampled out"] += len(taken) - len(kept)
     return kept
@@ -370,7 +370,7 @@ def _parser() -> argparse.ArgumentParser:
     git.add_argument(
         "--exclude-commits", type=Path, metavar="FILE", help="a beginning of a commit's hash on each line"
     )
-    git.add_argument("--limit-pairs", type=int, default=60_000, help="file pairs of one repository")
+    git.add_argument("--limit-pairs", type=int, default=60_000, help="file pairs of one training repository")
     git.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
     git.add_argument("--keep-parts", action="store_true", help="keep the parts, to add repositories later")
     vocabulary.add_argument("--vocabulary", type=int, default=8192)
