@@ -225,6 +225,19 @@ export const scenarios = [
         },
     },
     {
+        name: "what is offered in a file is still there when the user comes back to it",
+        async run(workbench) {
+            await renameTwice(workbench, "left.py");
+            await workbench.shows("amount", "subtotal");
+            await workbench.open("other.py", "y = 2\n");
+            await workbench.showsNothing();
+            await workbench.press("Control+PageUp");
+            await workbench.shows("amount", "subtotal");
+            await workbench.press("Tab");
+            await workbench.cursorAt(5, 19);
+        },
+    },
+    {
         name: "one Tab does both when the user wants so",
         async run(workbench) {
             workbench.writeSettings("Machine", {

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { setContextKeys } from "./contextKeys";
 import { Decorations, rangeOf } from "./decorations";
-import { displayOf, landingOf } from "./display";
+import { type Display, displayOf, landingOf } from "./display";
 import { GhostText } from "./ghostText";
 import { chosenOf, cycle, isFor, type Offer, offerFrom, typedAlong } from "./offer";
 import { after, isEqual } from "./positions";
@@ -14,7 +14,7 @@ import {
     type SuggestionNotice,
     serverCommands,
 } from "./protocol";
-import type { LanguageServer } from "./server";
+import { isServed, type LanguageServer } from "./server";
 import type { Settings } from "./settings";
 import { isInIndentation } from "./tab";
 
@@ -24,11 +24,12 @@ const LINGER_MILLISECONDS = 150;
 const AWAIT_MILLISECONDS = 400;
 
 export class NextEdit implements vscode.Disposable {
-    private offer: Offer | undefined;
+    /** By document: what is offered in one stays there while the user looks at another. */
+    private readonly offers = new Map<string, Offer>();
     /** Where our own jump put the cursor, while it still stands there: the second Tab may then apply in any column. */
     private landed: Position | undefined;
-    /** The document that an accepted suggestion just changed, while its next suggestion is not known. */
-    private awaited: { readonly uri: string; readonly timer: NodeJS.Timeout } | undefined;
+    /** Runs while a suggestion was just accepted and the next one is not known. */
+    private awaiting: NodeJS.Timeout | undefined;
     private lingering: NodeJS.Timeout | undefined;
     private announced: string | undefined;
     private isHidden = false;
@@ -46,33 +47,35 @@ export class NextEdit implements vscode.Disposable {
             vscode.languages.registerInlineCompletionItemProvider({ pattern: "**" }, this.ghostText),
             server.onSuggestion((notice) => this.receive(notice)),
             server.onStart(() => this.focus(vscode.window.activeTextEditor)),
-            server.onEnd(() => this.withdraw()),
+            server.onEnd(() => this.forgetAll()),
             vscode.workspace.onDidChangeTextDocument((event) => this.documentChanged(event)),
             vscode.window.onDidChangeTextEditorSelection((event) => this.cursorMoved(event.textEditor)),
             vscode.window.onDidChangeActiveTextEditor((editor) => this.focus(editor)),
+            vscode.workspace.onDidCloseTextDocument((document) =>
+                this.offers.delete(document.uri.toString()),
+            ),
         ];
         this.refresh();
     }
 
     /** The suggestion that the user sees now. */
     current(): Suggestion | undefined {
-        return this.offer && chosenOf(this.offer);
+        return this.found()?.suggestion;
     }
 
     async accept(key?: unknown): Promise<void> {
-        const editor = vscode.window.activeTextEditor;
-        const found = editor && this.lookUp(editor.document, editor.selection.active);
-        if (editor === undefined || found === undefined) {
-            if (key === "tab" && this.awaited === undefined) {
+        const found = this.found();
+        if (found === undefined) {
+            if (key === "tab" && this.awaiting === undefined) {
                 await vscode.commands.executeCommand("tab"); // the key came before the news that nothing is on offer
             }
             return;
         }
+        const { editor, suggestion, display } = found;
         if (key === "tab" && this.inIndentation(editor)) {
             await vscode.commands.executeCommand("tab");
             return;
         }
-        const { suggestion, display } = found;
         if (display.kind === "ghost") {
             await vscode.commands.executeCommand("editor.action.inlineSuggest.commit");
         } else if (display.kind === "far" && !this.settings().jumpAndApply) {
@@ -92,25 +95,26 @@ export class NextEdit implements vscode.Disposable {
 
     /** VS Code has inserted our ghost text. */
     async ghostAccepted(id: string): Promise<void> {
-        const editor = vscode.window.activeTextEditor;
         this.ghostText.forget();
-        if (editor !== undefined) {
-            this.awaitNext(editor.document);
+        if (this.found() === undefined) {
+            this.awaitNext();
         }
         await this.server.execute(serverCommands.accept, id);
     }
 
     async dismiss(): Promise<void> {
-        const suggestion = this.current();
-        this.withdraw();
-        if (suggestion !== undefined) {
-            await this.server.execute(serverCommands.dismiss, suggestion.id);
+        const found = this.found();
+        if (found !== undefined) {
+            this.offers.delete(found.offer.uri);
+            this.hide();
+            await this.server.execute(serverCommands.dismiss, found.suggestion.id);
         }
     }
 
     cycle(step: number): void {
-        if (this.offer !== undefined) {
-            this.offer = cycle(this.offer, step);
+        const offer = this.found()?.offer;
+        if (offer !== undefined) {
+            this.offers.set(offer.uri, cycle(offer, step));
             this.landed = undefined;
             this.refresh();
         }
@@ -119,7 +123,7 @@ export class NextEdit implements vscode.Disposable {
     /** Nothing of ours is drawn while something else shows its own. */
     async whileHidden(work: () => Promise<void>): Promise<void> {
         this.isHidden = true;
-        this.decorations.clear();
+        this.hide();
         try {
             await work();
         } finally {
@@ -129,52 +133,65 @@ export class NextEdit implements vscode.Disposable {
     }
 
     dispose(): void {
-        this.withdraw();
-        clearTimeout(this.awaited?.timer);
+        this.forgetAll();
         for (const subscription of this.subscriptions) {
             subscription.dispose();
         }
     }
 
     private receive(notice: SuggestionNotice): void {
-        const editor = vscode.window.activeTextEditor;
-        const uri = vscode.Uri.parse(notice.uri).toString();
-        if (
-            editor === undefined ||
-            !isFor({ ...notice, uri, choices: [], chosen: 0 }, snapshotOf(editor.document))
-        ) {
-            return; // for another document, or for a text that is gone
+        const uri = vscode.Uri.parse(notice.uri).toString(); // the server may spell it in another way than VS Code
+        const offer = offerFrom({ ...notice, uri }, this.offers.get(uri));
+        const document = vscode.window.activeTextEditor?.document;
+        const isLate = document?.uri.toString() === uri && document.version !== notice.version;
+        if (isLate) {
+            return; // for a text that is gone
         }
-        const earlier = this.offer;
-        this.endAwaiting();
-        this.offer = offerFrom({ ...notice, uri }, earlier);
-        if (this.offer === undefined) {
-            this.withdraw();
+        if (offer === undefined) {
+            this.offers.delete(uri);
         } else {
+            this.offers.set(uri, offer);
+        }
+        if (document?.uri.toString() === uri) {
+            this.endAwaiting();
+            if (offer === undefined) {
+                this.endLingering();
+            }
             this.refresh();
         }
     }
 
     private documentChanged({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
-        const offer = this.offer;
-        if (offer === undefined || offer.uri !== document.uri.toString() || contentChanges.length === 0) {
+        const uri = document.uri.toString();
+        const offer = this.offers.get(uri);
+        if (contentChanges.length === 0) {
+            return;
+        }
+        if (document !== vscode.window.activeTextEditor?.document) {
+            this.offers.delete(uri);
+            return;
+        }
+        if (offer === undefined) {
+            this.endAwaiting(); // the user goes on without waiting
             return;
         }
         const only = contentChanges.length === 1 ? contentChanges[0] : undefined;
-        this.offer = only && typedAlong(offer, only, document.version);
+        const rest = only && typedAlong(offer, only, document.version);
         this.landed = undefined;
-        if (this.offer === undefined) {
-            this.ghostText.forget(); // VS Code asks again at each change, and gets nothing
-            this.linger();
-            this.setKeys(undefined);
-        } else {
-            const { range, newText } = chosenOf(this.offer);
+        if (rest !== undefined) {
+            this.offers.set(uri, rest);
+            const { range, newText } = chosenOf(rest);
             this.ghostText.follow({ kind: "ghost", position: range.start, text: newText });
+            return;
         }
+        this.offers.delete(uri);
+        this.ghostText.forget(); // VS Code asks again at each change, and gets nothing
+        this.linger();
+        this.setKeys(undefined);
     }
 
     private cursorMoved(editor: vscode.TextEditor): void {
-        if (editor !== vscode.window.activeTextEditor) {
+        if (editor !== vscode.window.activeTextEditor || !isServed(editor.document)) {
             return;
         }
         if (this.landed !== undefined && !isEqual(this.landed, editor.selection.active)) {
@@ -188,10 +205,10 @@ export class NextEdit implements vscode.Disposable {
     }
 
     private focus(editor: vscode.TextEditor | undefined): void {
-        if (this.offer !== undefined && this.offer.uri !== editor?.document.uri.toString()) {
-            this.withdraw();
-        }
-        if (editor !== undefined) {
+        this.landed = undefined;
+        this.endAwaiting();
+        this.hide();
+        if (editor !== undefined && isServed(editor.document)) {
             this.server.send(notifications.focus, { textDocument: { uri: editor.document.uri.toString() } });
             this.cursorMoved(editor);
         }
@@ -203,15 +220,13 @@ export class NextEdit implements vscode.Disposable {
     }
 
     private async apply(editor: vscode.TextEditor, suggestion: Suggestion): Promise<void> {
-        const { document } = editor;
-        this.awaitNext(document);
+        this.awaitNext();
         // VS Code refuses the edit if its text has moved on since the version that we see here.
         const isApplied = await editor.edit((edit) =>
             edit.replace(rangeOf(suggestion.range), suggestion.newText),
         );
         if (!isApplied) {
             this.endAwaiting();
-            this.refresh();
             return;
         }
         const end = after(suggestion.range.start, suggestion.newText);
@@ -221,7 +236,7 @@ export class NextEdit implements vscode.Disposable {
 
     /** What is on offer for exactly this text, as it is shown when the cursor stands there. */
     private lookUp(document: vscode.TextDocument, position: vscode.Position) {
-        const offer = this.offer;
+        const offer = this.offers.get(document.uri.toString());
         if (offer === undefined || !isFor(offer, snapshotOf(document))) {
             return undefined;
         }
@@ -230,16 +245,25 @@ export class NextEdit implements vscode.Disposable {
         return { offer, suggestion, display: displayOf(suggestion, position, hasJumped) };
     }
 
-    /** Draws what is on offer from where the cursor stands now. */
-    private refresh(): void {
+    private found() {
         const editor = vscode.window.activeTextEditor;
         const found = editor && this.lookUp(editor.document, editor.selection.active);
-        if (editor === undefined || found === undefined || this.isHidden) {
+        return found && { editor, ...found };
+    }
+
+    /** Draws what is on offer from where the cursor stands now. */
+    private refresh(): void {
+        const found = this.isHidden ? undefined : this.found();
+        if (found === undefined) {
+            this.ghostText.hide();
             this.setKeys(undefined);
+            if (this.lingering === undefined) {
+                this.decorations.clear();
+            }
             return;
         }
-        clearTimeout(this.lingering);
-        const { offer, suggestion, display } = found;
+        this.endLingering();
+        const { editor, offer, suggestion, display } = found;
         this.decorations.show(editor, display, {
             accept: this.inIndentation(editor) ? "Alt+L" : "Tab",
             chosen: offer.chosen,
@@ -250,36 +274,47 @@ export class NextEdit implements vscode.Disposable {
         } else {
             this.ghostText.hide();
         }
-        this.setKeys(display.kind);
+        this.setKeys(found);
         this.announce(suggestion);
     }
 
-    private withdraw(): void {
-        clearTimeout(this.lingering);
-        this.offer = undefined;
-        this.landed = undefined;
+    private hide(): void {
+        this.endLingering();
         this.decorations.clear();
         this.ghostText.hide();
         this.setKeys(undefined);
     }
 
-    private linger(): void {
-        clearTimeout(this.lingering);
-        this.lingering = setTimeout(() => this.decorations.clear(), LINGER_MILLISECONDS);
+    private forgetAll(): void {
+        this.offers.clear();
+        this.landed = undefined;
+        this.endAwaiting();
+        this.hide();
     }
 
-    private awaitNext(document: vscode.TextDocument): void {
-        this.endAwaiting();
-        const timer = setTimeout(() => {
-            this.endAwaiting();
+    private linger(): void {
+        this.endLingering();
+        this.lingering = setTimeout(() => {
+            this.endLingering();
             this.refresh();
-        }, AWAIT_MILLISECONDS);
-        this.awaited = { uri: document.uri.toString(), timer };
+        }, LINGER_MILLISECONDS);
+    }
+
+    private endLingering(): void {
+        clearTimeout(this.lingering);
+        this.lingering = undefined;
+    }
+
+    private awaitNext(): void {
+        clearTimeout(this.awaiting);
+        this.awaiting = setTimeout(() => this.endAwaiting(), AWAIT_MILLISECONDS);
+        this.setKeys(this.found());
     }
 
     private endAwaiting(): void {
-        clearTimeout(this.awaited?.timer);
-        this.awaited = undefined;
+        clearTimeout(this.awaiting);
+        this.awaiting = undefined;
+        this.setKeys(this.found());
     }
 
     /** Tells the server once that a suggestion was seen. */
@@ -290,23 +325,24 @@ export class NextEdit implements vscode.Disposable {
         }
     }
 
-    private setKeys(kind: "ghost" | "near" | "far" | undefined): void {
+    private setKeys(found: { readonly offer: Offer; readonly display: Display } | undefined): void {
         const editor = vscode.window.activeTextEditor;
-        const isDrawn = kind === "near" || kind === "far";
+        const isDrawn = found !== undefined && found.display.kind !== "ghost";
         setContextKeys({
-            shown: isDrawn || this.awaited !== undefined,
-            offered: kind !== undefined,
-            alternatives: kind !== undefined && (this.offer?.choices.length ?? 0) > 1,
+            shown: isDrawn || this.awaiting !== undefined,
+            offered: found !== undefined,
+            alternatives: found !== undefined && found.offer.choices.length > 1,
             inIndentation: editor !== undefined && this.inIndentation(editor),
         });
     }
 
     private inIndentation(editor: vscode.TextEditor): boolean {
-        const { active } = editor.selection;
+        const { document, selection } = editor;
+        const active = document.validatePosition(selection.active); // a change is known before the cursor's move is
         if (this.landed !== undefined && isEqual(this.landed, active)) {
             return false;
         }
-        return isInIndentation(editor.document.lineAt(active.line).text, active.character);
+        return isInIndentation(document.lineAt(active.line).text, active.character);
     }
 }
 

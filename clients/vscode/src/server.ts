@@ -24,6 +24,10 @@ const ENDS_WINDOW_MILLISECONDS = 3 * 60 * 1000;
 /** How long a server may take to say goodbye before it is ended. */
 const STOP_MILLISECONDS = 2000;
 
+export function isServed(document: vscode.TextDocument): boolean {
+    return DOCUMENTS.some(({ scheme }) => scheme === document.uri.scheme);
+}
+
 export class LanguageServer implements vscode.Disposable {
     private client: LanguageClient | undefined;
     private settings: Settings;
