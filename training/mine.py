@@ -32,6 +32,7 @@ from training.dataset import DatasetWriter, Kind, ShardWriter, shard_notes
 from training.hunks import hunks_between
 from training.miners import Miner, miner_of
 from training.mining import (
+    LIMIT_BYTES,
     Exclusions,
     Modification,
     files_at,
@@ -44,6 +45,7 @@ from training.mining import (
     read_versions,
     rejected_change,
     rejected_text,
+    sizes_at,
 )
 from training.recordings import recorded_sessions
 from training.sessions import RememberingTokenizer, Session, instance_from_session
@@ -53,6 +55,7 @@ from training.windows import SETTINGS, Setting, Windows
 _NICE = 10  # mining is in no hurry; the machine is a person's
 _PART_PAIRS = 1000  # pairs in a part: what a broken run loses at most
 _TRAIN_TO_OTHERS = 6  # how many times more pairs of a training repository are taken than of a dev or test one
+_BYTES_OF_TOKEN = 4  # more than that is rare
 _LIMIT_FILES_OF_COMMIT = 30  # of a larger commit only so many files are taken
 
 
@@ -227,6 +230,7 @@ def _sample(found: Iterable[Modification], job: Job, counts: Counter[str]) -> li
     """Fewer files of huge commits, of prose, of huge repositories. Whole files: their versions stay together."""
     files: Counter[str] = Counter()
     taken: list[Modification] = []
+    found = _small(found, job, counts) if job.setting.name == "paper" else found
     for modification in found:
         files[modification.commit] += 1
         if job.languages and language_of(modification.path) not in job.languages:
@@ -244,6 +248,16 @@ def _sample(found: Iterable[Modification], job: Job, counts: Counter[str]) -> li
     kept = [m for m in taken if _draw("limit:" + m.path, job.seed) < share]
     counts["sampled out"] += len(taken) - len(kept)
     return kept
+
+
+def _small(found: Iterable[Modification], job: Job, counts: Counter[str]) -> Iterator[Modification]:
+    """Of the files that were large in the end hardly any version fits: not worth reading."""
+    sizes = sizes_at(job.repository.path, job.repository.commit)
+    for modification in found:
+        if sizes.get(modification.path, LIMIT_BYTES) <= _BYTES_OF_TOKEN * job.setting.limit_state:
+            yield modification
+        else:
+            counts["too large"] += 1
 
 
 def _draw(text: str, seed: int) -> float:

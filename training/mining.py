@@ -236,6 +236,16 @@ def files_at(repository: Path, commit: str) -> list[tuple[str, str]]:
     return result
 
 
+def sizes_at(repository: Path, commit: str) -> dict[str, int]:
+    """The size in bytes of each file of a commit."""
+    result: dict[str, int] = {}
+    for entry in _git(repository, "ls-tree", "-r", "-l", "-z", commit).decode("utf-8", "replace").split("\0"):
+        meta, _, path = entry.partition("\t")
+        if meta.startswith("100"):
+            result[path] = int(meta.split()[3])
+    return result
+
+
 def read_texts(repository: Path, blobs: Sequence[str]) -> Iterator[str | None]:
     """The texts of blobs; None for what is too large or not a text."""
     with _CatFile(repository, blobs) as reader:
