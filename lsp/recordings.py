@@ -4,6 +4,7 @@ One file a day and process. Each line is written at once and whole, so a crash c
 count UTF-16 code units, as in the recordings of other tools. Who records nothing has no folder.
 """
 
+import itertools
 import json
 import logging
 import os
@@ -31,6 +32,7 @@ class Recordings:
         self._file: Path | None = None
         self._inode = 0
         self._ids: dict[str, int] = {}
+        self._numbers = itertools.count(1)
         self._broken = False
 
     def opened(self, document: Document) -> None:
@@ -58,16 +60,17 @@ class Recordings:
     def closed(self, document: Document) -> None:
         self._ids.pop(document.uri, None)
 
-    def edit_of(self, document: Document, change: Change) -> list[list[int | str]]:
+    def suggested(self, document: Document, suggestion: str, change: Change) -> None:
         text = document.text
-        return [[_utf16(text, change.start), _utf16(text, change.end), change.text]]
+        edit = [[_utf16(text, change.start), _utf16(text, change.end), change.text]]
+        self.event(document, "suggested", suggestion=suggestion, edit=edit)
 
     def _encounter(self, document: Document) -> bool:
         """Make sure that the file of today knows the document; true if it knew it before."""
         self._turn_page()
         if document.uri in self._ids:
             return True
-        self._ids[document.uri] = len(self._ids) + 1 + max(self._ids.values(), default=0)
+        self._ids[document.uri] = next(self._numbers)
         self._write("documentEncountered", document, relativePath=self._relative(document.uri))
         self._write("setContent", document, content=document.text, v=document.version)
         return False

@@ -31,6 +31,11 @@ class Settings:
     log_level: str = "info"
     push: bool = False
 
+    @property
+    def service(self) -> tuple[str | None, ...]:
+        """What a running service cannot change."""
+        return self.service_address, self.service_token, self.bundle, self.device
+
     def is_on_for(self, language: str) -> bool:
         return self.languages.get(language, self.languages.get("*", True))
 

@@ -16,7 +16,21 @@ from tests.tokenizing import small_tokenizer
 
 FILES = 20
 CHANGES = 3_000
-WORDS = ("result", "total", "self", "price", "naïve", "😀", "for", "in", "return", "x", "item_count", "0", "17")
+WORDS = (
+    "result",
+    "total",
+    "self",
+    "price",
+    "naïve",
+    "😀",
+    "for",
+    "in",
+    "return",
+    "x",
+    "item_count",
+    "0",
+    "17",
+)
 
 
 class Developer:
@@ -113,7 +127,10 @@ async def test_the_process_never_drifts_and_its_memory_is_flat(tmp_path: Path) -
         for uri in uris:
             document: Document = editor.documents[uri]
             version = editor.change(uri, Change(0, 0, "("))
-            params = {"textDocument": {"uri": uri, "version": version}, "position": {"line": 0, "character": 1}}
+            params = {
+                "textDocument": {"uri": uri, "version": version},
+                "position": {"line": 0, "character": 1},
+            }
             editor.notify("likewise/cursor", params)
             await editor.inline_edits(uri, 1)
             assert small_tokenizer().decode(service.sessions[uri].slots.tokens()) == document.text

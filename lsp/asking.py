@@ -1,0 +1,276 @@
+"""Looking for answers: what is asked of the service about a file, when, and what is made of what it says.
+
+An answer is looked for in a task of the file's own, which the next change cancels. Imported once `initialize` is answered: it
+brings the tokenizer, the wire and the connection with it.
+"""
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from dataclasses import replace
+from typing import Protocol
+
+from lsp.client import Client, Listener, Question
+from lsp.everywhere import Place, find_places
+from lsp.fetch import Address, ServiceUnavailable
+from lsp.judgement import judge, surroundings
+from lsp.memory import Memory
+from lsp.open_file import Ahead, OpenFile
+from lsp.recorder import Recorder
+from lsp.service import Service
+from lsp.settings import Settings
+from lsp.suggestions import STAYING_SHARE, Answer, Suggestion
+from model.edits import Edit
+from model.tokenizer import Tokenizer
+from server import schema
+
+_LIMIT_EDITS = 100  # of a stream, as in the paper; less if the service says so
+_UNCALIBRATED_THRESHOLD = 0.5  # when the bundle names none
+_ALTERNATIVES = 3
+_log = logging.getLogger(__name__)
+
+
+class Audience(Protocol):
+    """Who wants the answers, and to know how the service does."""
+
+    settings: Settings
+
+    def is_snoozed(self) -> bool: ...
+
+    def settle(self, file: OpenFile, answer: Answer) -> None: ...
+
+    def on_model(self) -> None: ...
+
+    def on_connected(self) -> None: ...
+
+    def on_lost(self, problem: ServiceUnavailable) -> None: ...
+
+
+class Asking:
+    """The service, and the questions to it."""
+
+    def __init__(self, audience: Audience, memory: Memory, counters: Counter[str]) -> None:
+        self._audience = audience
+        self._memory = memory
+        self._counters = counters
+        settings = audience.settings
+        self._address = Address(settings.service_address or "", settings.service_token or "")
+        self._service: Service | None = None
+        if settings.service_address is None:
+            self._service = Service(settings.bundle, settings.device, settings.log_level)
+        self._client = Client(self._locate, Listener(self._on_model, audience.on_connected, audience.on_lost))
+        self._running = asyncio.create_task(self._client.run())
+        self._tokenizer: Tokenizer | None = None
+        self._bundle = ""
+        self._limit_edits = _LIMIT_EDITS
+        self._default_threshold = _UNCALIBRATED_THRESHOLD
+        self._reports: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_connected(self) -> bool:
+        return self._client.is_connected
+
+    async def stop(self) -> None:
+        self._running.cancel()
+        await asyncio.gather(self._running, return_exceptions=True)
+        if self._service is not None:
+            await self._service.stop()
+
+    def kill(self) -> None:
+        if self._service is not None:
+            self._service.kill()
+
+    # --- files ---
+
+    def begin_stream(self, file: OpenFile) -> None:
+        """From the text of now on, if we know the tokens already."""
+        if self._tokenizer is not None and file.excluded is None:
+            file.recorder = Recorder(self._tokenizer, file.document.text, self._limit_edits)
+
+    def prepare(self, file: OpenFile) -> None:
+        """Let the service encode the file before the first question."""
+        if file.recorder is not None and self.silence(file) is None:
+            self._client.prepare(self._question(file, tuple(file.recorder.edits)))
+
+    def close(self, file: OpenFile) -> None:
+        cancel(file)
+        self._client.close(file.uri)
+
+    def dismiss(self, file: OpenFile, suggestion: Suggestion) -> None:
+        self._memory.dismiss(*surroundings(file.document, suggestion))
+
+    def report(self, event: str) -> None:
+        """Let the service count what became of a suggestion."""
+        task = asyncio.create_task(self._client.report(event))
+        self._reports.add(task)
+        task.add_done_callback(self._reports.discard)
+
+    # --- answers ---
+
+    def silence(self, file: OpenFile) -> str | None:
+        """Why nothing is to be asked about a file."""
+        if file.excluded is not None:
+            return file.excluded
+        if not self._audience.settings.is_on_for(file.document.language):
+            return "language-off"
+        if self._audience.is_snoozed():
+            return "snoozed"
+        if file.recorder is None or not self._client.is_connected:
+            return "no-service"
+        return None
+
+    def ask(self, file: OpenFile) -> None:
+        """Look for an answer for the text of now; what was looked for is of no use any more."""
+        cancel(file)
+        file.answer = None
+        if file.shown is None:  # they went another way than we looked
+            file.ahead = None
+        file.waiting = asyncio.get_running_loop().create_future()
+        silence = self.silence(file)
+        if (
+            silence is None
+            and file.recorder is not None
+            and not (file.recorder.edits or file.recorder.prefix)
+        ):
+            silence = "nothing-edited"
+        if silence is not None:
+            self._audience.settle(file, Answer(silence=silence))
+        else:
+            file.task = asyncio.create_task(self._find_answer(file))
+
+    def answer_from_ahead(self, file: OpenFile) -> bool:
+        """If the text is the one that we looked ahead to, the answer is there already."""
+        ahead, recorder = file.ahead, file.recorder
+        if ahead is None or recorder is None or self.silence(file) is not None:
+            return False
+        if len(ahead.text) != len(file.document) or ahead.text != file.document.text or recorder.prefix:
+            return False
+        file.ahead = None
+        cancel(file)
+        answer = judge(file, ahead.prediction, ahead.edits, self._memory, self._threshold)
+        self._counters["ahead"] += 1
+        self._audience.settle(file, answer)
+        if answer.best is not None and tuple(recorder.edits) == ahead.edits:
+            question = self._question(file, ahead.edits, threshold=self._threshold)
+            file.task = asyncio.create_task(self._look_further(file, question, answer.best))
+        return True
+
+    async def everywhere(self, file: OpenFile) -> list[Place]:
+        """All places where the same would be done next, in the text of now."""
+        recorder, version = file.recorder, file.document.version
+        if recorder is None or self.silence(file) is not None:
+            return []
+
+        async def ask(edits: tuple[Edit, ...]) -> schema.Prediction:
+            return await self._client.ask(
+                self._question(file, edits, prefix=False, threshold=self._threshold)
+            )
+
+        try:
+            places = await find_places(recorder, self._limit_edits, ask)
+        except ServiceUnavailable as error:
+            _log.info("not everywhere: %s", error)
+            return []
+        moved_on = file.document.version != version or file.recorder is not recorder
+        return [] if moved_on else places
+
+    @property
+    def _threshold(self) -> float:
+        chosen = self._audience.settings.threshold
+        return chosen if chosen is not None else self._default_threshold
+
+    async def _find_answer(self, file: OpenFile) -> None:
+        settings, recorder = self._audience.settings, file.recorder
+        assert recorder is not None
+        if settings.debounce_milliseconds:
+            await asyncio.sleep(settings.debounce_milliseconds / 1000)
+        # One in view may stay with less than a new one needs.
+        threshold = self._threshold * (STAYING_SHARE if file.shown is not None else 1)
+        edits = tuple(recorder.edits)
+        question = self._question(file, edits, threshold=threshold, limit=settings.limit_suggestions)
+        began = time.perf_counter()
+        try:
+            prediction = await self._client.ask(question)
+            answer = judge(file, prediction, edits, self._memory, self._threshold)
+        except ServiceUnavailable as error:
+            _log.info("no answer: %s", error)
+            answer = Answer(silence=error.reason)
+        self._counters["answers"] += 1
+        took = 1000 * (time.perf_counter() - began)
+        _log.debug("answer after %.1f ms: %s", took, answer.silence or "suggestion")
+        self._audience.settle(file, answer)
+        if answer.best is not None:
+            await self._look_further(file, question, answer.best)
+
+    async def _look_further(self, file: OpenFile, question: Question, best: Suggestion) -> None:
+        """While the user reads: what comes next if they accept, and what else there is."""
+        settings = self._audience.settings
+        try:
+            await self._look_ahead(file, question, best)
+            if settings.push and settings.limit_suggestions == 1:
+                await self._find_alternatives(file, question, best)
+        except ServiceUnavailable as error:
+            _log.debug("nothing further: %s", error)
+
+    async def _look_ahead(self, file: OpenFile, question: Question, best: Suggestion) -> None:
+        edits = (*question.edits, *best.edits)
+        if not best.edits or len(edits) > self._limit_edits:
+            return
+        start, end, new = best.change
+        text = file.document.text
+        ahead = self._question(file, edits, prefix=False, threshold=self._threshold)
+        prediction = await self._client.ask(ahead)
+        file.ahead = Ahead(text[:start] + new + text[end:], edits, prediction)
+
+    async def _find_alternatives(self, file: OpenFile, question: Question, best: Suggestion) -> None:
+        prediction = await self._client.ask(replace(question, limit=_ALTERNATIVES))
+        answer = judge(file, prediction, question.edits, self._memory, self._threshold)
+        others = tuple(each for each in answer.suggestions if each.id != best.id)
+        if others and file.shown is not None and file.shown.id == best.id:
+            self._audience.settle(file, Answer((file.shown, *others)))
+
+    def _question(
+        self,
+        file: OpenFile,
+        edits: tuple[Edit, ...],
+        *,
+        prefix: bool = True,
+        threshold: float | None = None,
+        limit: int = 1,
+    ) -> Question:
+        recorder = file.recorder
+        assert recorder is not None
+        return Question(
+            document=file.uri,
+            state=recorder.state,
+            edits=edits,
+            cursor=recorder.cursor if prefix else None,
+            prefix=recorder.prefix if prefix else "",
+            threshold=threshold,
+            limit=limit,
+        )
+
+    # --- the service ---
+
+    async def _locate(self) -> Address:
+        return self._address if self._service is None else await self._service.address()
+
+    def _on_model(self, model: schema.ModelResponse) -> None:
+        thresholds = model.calibration.get("thresholds", {})
+        self._default_threshold = float(thresholds.get("hunk", _UNCALIBRATED_THRESHOLD))
+        self._limit_edits = min(_LIMIT_EDITS, model.limit_edits)
+        if model.sha256 != self._bundle:
+            self._tokenizer = Tokenizer(model.tokenizer)
+            self._bundle = model.sha256
+            self._audience.on_model()
+
+
+def cancel(file: OpenFile) -> None:
+    """Stop looking for an answer; who waits for it is told that the text has moved on."""
+    if file.task is not None:
+        file.task.cancel()
+        file.task = None
+    waiting, file.waiting = file.waiting, None
+    if waiting is not None and not waiting.done():
+        waiting.set_result(Answer(silence="stale"))
