@@ -5,7 +5,7 @@ that do not overlap, in the text as it is. A maker looks at a text and either fi
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -240,9 +240,7 @@ class Source:
         self.tokens = lex(text)
         self.offsets = offsets_of(self.tokens)
         self.line_starts = [0] + [m.end() for m in re.finditer(r"\r\n|\r|\n", text)]
-        prose = [match.span() for match in _PROSE.finditer(text)]
-        starts = [start for start, _ in prose]
-        self.is_prose = [_is_within(offset, prose, starts) for offset in self.offsets]
+        self.is_prose = _prose(text, self.offsets)
         self.names = Counter(
             token
             for token, is_prose in zip(self.tokens, self.is_prose, strict=False)
@@ -299,9 +297,13 @@ class Source:
         return tuple(result)
 
 
-def _is_within(offset: int, spans: Sequence[tuple[int, int]], starts: Sequence[int]) -> bool:
-    number = bisect_right(starts, offset) - 1
-    return number >= 0 and offset < spans[number][1]
+def _prose(text: str, offsets: Sequence[int]) -> list[bool]:
+    """For each token: does it stand in a string or a comment?"""
+    result = [False] * len(offsets)
+    for match in _PROSE.finditer(text):
+        first, last = bisect_left(offsets, match.start()), bisect_left(offsets, match.end())
+        result[first:last] = [True] * (last - first)
+    return result
 
 
 Found = tuple[Kind, list[Place]] | None

@@ -5,6 +5,7 @@ instances in one place: here, by the same bursts with which the language server 
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from model.bursts import Burst, Change, TokenText
@@ -74,7 +75,4 @@ def instance_from_session(session: Session, tokenizer: Tokenizer, limit_edits: i
 
 def offsets_of(pieces: Sequence[str]) -> list[int]:
     """Where each piece begins in their concatenation, and where the last ends."""
-    result = [0]
-    for piece in pieces:
-        result.append(result[-1] + len(piece))
-    return result
+    return list(accumulate(map(len, pieces), initial=0))

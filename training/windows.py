@@ -5,13 +5,13 @@ into the window counts as made before the session began, so that when the sessio
 as the author left it: only then is *stop* honest.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from random import Random
 from typing import Any
 
-from model.edits import lexical_edits_between
 from model.tokenizer import Tokenizer
 from training.dataset import Kind
 from training.hunks import Hunk, changes_in_order, fold, hunks_between, lines_of
@@ -59,15 +59,17 @@ class Windows:
         return len(self.tokenizer.encode_segment(line))
 
     def cost(self, lines: Sequence[str], hunk: Hunk) -> int:
-        """Edits of a hunk; a number beyond every limit for a large one."""
+        """About how many edits a hunk takes; a number beyond every limit for a large one.
+
+        The tokens of one side that the other does not have: a difference proper would cost as much as all the rest.
+        """
         if hunk.last - hunk.first > _LARGE_LINES or len(hunk.new) > _LARGE_LINES:
             return 1 << 20
-        encode = self.tokenizer.encode_segment
-        old, new = (
-            [encode(line) for line in lines[hunk.first : hunk.last]],
-            [encode(line) for line in hunk.new],
-        )
-        return len(lexical_edits_between(old, new, self.tokenizer.ends, 1))
+        old, new = self._tokens(lines[hunk.first : hunk.last]), self._tokens(hunk.new)
+        return (old - new).total() + (new - old).total()
+
+    def _tokens(self, lines: Sequence[str]) -> Counter[int]:
+        return Counter(token for line in lines for token in self.tokenizer.encode_segment(line))
 
     def sessions(self, versions: Sequence[str], hunks: Sequence[Hunk], random: Random) -> list[Session]:
         """Sessions that begin in the first of the versions (the hunks are those to the second)."""
