@@ -283,9 +283,8 @@ def _possible(scores: NDArray[np.float32], slots: Slots, position: int) -> NDArr
 def _refuse_idle(slots: Slots, known: int) -> None:
     """Fails when the edits beyond the known ones change nothing, or bring back what the user has just changed."""
     after = slots.tokens()
-    earlier = Slots(slots.contents[: slots.state_length])
-    for edit in slots.edits[:known]:
-        earlier.apply(edit)
+    earlier = slots.copy()
+    earlier.keep(known)
     if earlier.tokens() == after:
         raise _Failed("no-op")
     for count in range(known - 1, max(-1, known - 1 - _LOOK_BACK), -1):

@@ -57,6 +57,14 @@ class Slots:
         self.edits: list[Edit] = []
         self._explicit: list[int] = []  # explicit position of each edit, so that it can be undone
 
+    def copy(self) -> "Slots":
+        """Slots of their own life from here on."""
+        result = Slots.__new__(Slots)
+        result.state_length = self.state_length
+        result.order, result.contents = self.order.copy(), self.contents.copy()
+        result.edits, result._explicit = self.edits.copy(), self._explicit.copy()
+        return result
+
     def tokens(self) -> list[int]:
         """The current state."""
         contents = self.contents
@@ -112,7 +120,7 @@ class Slots:
         elif edit.content == END:
             if explicit != len(self.order) - 1:
                 raise ValueError(f"stop points at position {edit.position}, not at the end token")
-        elif edit.content in (PAD, START):
+        elif edit.content < END:  # padding, start, and numbers that are no token at all
             raise ValueError(f"content {edit.content} is not a token that can be inserted")
         elif explicit == len(self.order) - 1:
             raise ValueError(f"position {edit.position} is the end token: nothing can be inserted after it")

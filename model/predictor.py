@@ -36,9 +36,19 @@ class Predictor:
             raise BundleError("device cuda was asked for, but ONNX Runtime cannot use it here")
         self._inputs = {graph: [i.name for i in s.get_inputs()] for graph, s in self._sessions.items()}
         self._outputs = {graph: [o.name for o in s.get_outputs()] for graph, s in self._sessions.items()}
+        self._check_graphs()
+
+    def _check_graphs(self) -> None:
+        """The graphs and the configuration must be of one network."""
+        config = self.bundle.config
+        shapes = {o.name: o.shape for graph in GRAPHS for o in self._sessions[graph].get_outputs()}
+        for name, size in (("content_scores", config.vocabulary_size), ("state_hiddens", config.hidden_size)):
+            if name not in shapes or shapes[name][-1] != size:
+                raise BundleError(f"the graphs in {self.bundle.directory} are not of the network in config.json")
 
     def open(self, state: Sequence[int]) -> "History | WindowedHistory":
         """Encode a state. A file longer than the model's limit is seen through a window."""
+        _check_tokens(state, self.bundle.config.vocabulary_size)
         limit = self.bundle.config.limit_tokens
         if len(state) > limit:
             return WindowedHistory(lambda window: History(self, window), state, limit)
@@ -67,39 +77,40 @@ class History:
     def __init__(self, predictor: Predictor, state: Sequence[int]) -> None:
         self._predictor = predictor
         config = predictor.bundle.config
-        unknown = [token for token in state if not 0 <= token < config.vocabulary_size]
-        if unknown:
-            raise ValueError(f"token {unknown[0]} is outside a vocabulary of {config.vocabulary_size}")
-        self._vocabulary_size = config.vocabulary_size
         self._places = Places(state, config.limit_edits)
         self._columns = -(-len(state) // config.state_multiple) * config.state_multiple
         self._encode(state)
-        self.nbytes = 4 * self._columns * (3 * config.hidden_size + 64) + 100 * len(state)  # about
 
     @property
     def slots(self) -> Slots:
         """The current state; for reading."""
         return self._places.slots
 
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it holds: the encoded state, Python's lists, a distribution after each append."""
+        slots, size = self._columns + len(self.slots.edits), self._predictor.bundle.config.hidden_size
+        predicted = sum(each is not None for each in self._predicted)
+        return 4 * self._columns * (3 * size + 64) + 100 * slots + 4 * slots * predicted
+
     def keep(self, count: int) -> None:
         """Forget all edits but the first `count`."""
-        if count > len(self.slots.edits):
-            raise ValueError(f"cannot keep {count} of {len(self.slots.edits)} edits")
         self._places.keep(count)
         del self._predicted[count + 1 :]
 
-    def append(self, edits: Sequence[Edit]) -> None:
-        """Add edits; none is added when one of them is wrong."""
+    def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None:
+        """Add edits; none is added when one of them is wrong. Tentative ones differ for long files only."""
         if not edits:
             return
+        _check_tokens([edit.content for edit in edits], self._predictor.bundle.config.vocabulary_size)
         known = len(self.slots.edits)
         try:
-            features = [self._apply(edit) for edit in edits]
-        except ValueError:
+            features = [apply_with_features(self._places, edit) for edit in edits]
+            given = self._fixed | self._caches | self._kept(known) | self._edit_arrays(edits, features)
+            outputs = self._predictor.run("step", given | self._relations())
+        except Exception:  # whatever it was: the history is as it was before
             self._places.keep(known)
             raise
-        given = self._fixed | self._caches | self._kept(known) | self._edit_arrays(edits, features)
-        outputs = self._predictor.run("step", given | self._relations())
         self._take(outputs)
         self._predicted += [None] * (len(edits) - 1) + [self._read(outputs)]
 
@@ -135,11 +146,6 @@ class History:
         self._take(outputs)
         self._predicted: list[Predicted | None] = [self._read(outputs)]  # after each number of edits
 
-    def _apply(self, edit: Edit) -> EditFeatures:
-        if edit.content >= self._vocabulary_size:
-            raise ValueError(f"token {edit.content} is outside a vocabulary of {self._vocabulary_size}")
-        return apply_with_features(self._places, edit)
-
     def _take(self, outputs: dict[str, Any]) -> None:
         self._caches = {
             name.replace("present.", "past."): value
@@ -152,9 +158,10 @@ class History:
         length = self.slots.state_length
         return Predicted(
             positions=np.concatenate([scores[:length], scores[self._columns :]]),
-            because=outputs["because"].numpy()[0, 1:],  # row 0 is no edit
+            because=outputs["because"].numpy()[0, 1:].copy(),  # row 0 is no edit
             edits=len(self.slots.edits),
-            rows={name: value for name, value in outputs.items() if name.startswith("row.")},
+            # Copied out: small tensors that are kept for long would break the runtime's arena into holes, and it would grow.
+            rows={name: value.numpy().copy() for name, value in outputs.items() if name.startswith("row.")},
         )
 
     def _kept(self, count: int) -> dict[str, Any]:
@@ -192,14 +199,20 @@ class History:
         return result
 
 
+def _check_tokens(tokens: Sequence[int], vocabulary_size: int) -> None:
+    for token in tokens:
+        if not 0 <= token < vocabulary_size:
+            raise ValueError(f"token {token} is outside a vocabulary of {vocabulary_size}")
+
+
 def _session(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     # A step is bound by memory and dispatch: a second thread makes it slower. An encoding is worth two.
     options.intra_op_num_threads = 2 if graph == "encode" else 1
     options.inter_op_num_threads = 1
-    options.add_session_config_entry(
-        "session.intra_op.allow_spinning", "0"
-    )  # a helper in an editor must not spin
+    # A helper in an editor must not spin.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.enable_mem_pattern = False  # every length is new: a plan for each would only hold memory
     options.log_severity_level = 3
     path = bundle.directory / f"{graph}.onnx"
     try:
@@ -221,9 +234,8 @@ def _providers(device: str) -> list[str]:
         if device == "cuda":
             raise BundleError("device cuda was asked for, but there is no CUDA driver on this machine")
         return cpu
-    with contextlib.redirect_stdout(
-        sys.stderr
-    ):  # it prints what it cannot find, and stdout may be a protocol
+    # It prints what it cannot find, and stdout may be a protocol.
+    with contextlib.redirect_stdout(sys.stderr):
         onnxruntime.preload_dlls()
     return ["CUDAExecutionProvider", *cpu]
 
