@@ -52,19 +52,21 @@ _SECRET = re.compile(
     r"|(?i:(?:password|passwd|secret|api_?key|auth_?token)[\"']?\s*[:=]\s*[\"'])[A-Za-z0-9+/_=-]{20,}[\"']"
 )
 _SUSPICIOUS = (
-    "akia",
-    "private key",
-    "xox",
-    "aiza",
-    "sk_live",
-    "eyj",
-    "passw",
-    "secret",
-    "apikey",
-    "api_key",
-    "token",
+    *(
+        "akia",
+        "private key",
+        "xox",
+        "aiza",
+        "sk_live",
+        "eyj",
+        "passw",
+        "secret",
+        "apikey",
+        "api_key",
+        "token",
+    ),
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
 )
-_SUSPICIOUS += ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")
 _IGNORED_BY_FORMATTERS = str.maketrans("", "", " \t\r\n\"',;()\\")
 
 
@@ -258,7 +260,10 @@ def sizes_at(repository: Path, commit: str) -> dict[str, int]:
     for entry in _git(repository, "ls-tree", "-r", "-l", "-z", commit).decode("utf-8", "replace").split("\0"):
         meta, _, path = entry.partition("\t")
         if meta.startswith("100"):
-            result[path] = int(meta.split()[3])
+            size = meta.split()[3]
+            result[path] = (
+                int(size) if size.isdigit() else LIMIT_BYTES
+            )  # an object that the clone does not have
     return result
 
 
