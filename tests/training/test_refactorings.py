@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from model.edits import END, apply
 from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.dataset import Kind
-from training.refactorings import Source, refactor
+from training.refactorings import refactor
 from training.sessions import instance_from_session, texts_of
+from training.source import Source
 
 
 @settings(deadline=None, max_examples=200)
@@ -53,9 +54,3 @@ def test_every_kind_is_made() -> None:
 
 def test_a_text_without_anything_twice_is_left_alone() -> None:
     assert refactor("", Random(0)) is None
-
-
-def test_calls_know_their_arguments() -> None:
-    source = Source("f(a, g(b, c)[1], d)\nh()")
-    calls = {source.tokens[call.name]: [source.slice(*a) for a in call.arguments] for call in source.calls}
-    assert calls == {"f": ["a", "g(b, c)[1]", "d"], "g": ["b", "c"], "h": []}
