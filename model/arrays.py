@@ -20,9 +20,8 @@ Bools = NDArray[np.bool_]
 # Tokens beside an edit that its embedding sees, as offsets from the edited place: three on each side.
 NEIGHBOURS = 6
 
-_EXACT_DISTANCES = (
-    8  # below this each distance has its own bucket, above they grow by powers of the square root of two
-)
+# Below this each distance has its own bucket, above they grow by powers of the square root of two.
+_EXACT_DISTANCES = 8
 _FAR_DISTANCES = 20
 _SIDE = _EXACT_DISTANCES + _FAR_DISTANCES
 _PER_KIND = 2 * _SIDE + 1
@@ -94,6 +93,8 @@ class Places:
     def keep(self, count: int) -> None:
         """Undo all edits but the first `count`."""
         slots = self.slots
+        if not 0 <= count <= len(slots.edits):
+            raise ValueError(f"cannot keep {count} of {len(slots.edits)} edits")
         explicit = slots.explicit_positions()
         for index in range(len(slots.edits) - 1, count - 1, -1):
             edit, place = slots.edits[index], explicit[index]

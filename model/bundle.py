@@ -90,7 +90,8 @@ def _read_manifest(directory: Path) -> dict[str, Any]:
         raise BundleError(
             f"the bundle in {directory} has format {format_number}; this version reads {FORMAT}"
         )
-    if not isinstance(files, dict) or not isinstance(name, str) or any("/" in file for file in files):
+    is_whole = isinstance(name, str) and isinstance(files, dict)
+    if not is_whole or any(Path(file).name != file for file in files):  # nothing outside of the folder
         raise BundleError(f"the manifest in {directory} cannot be read")
     return dict(manifest)
 
@@ -100,6 +101,8 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise BundleError(f"{path.parent} is not a bundle: it has no {path.name}") from None
+    except OSError as error:
+        raise BundleError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _sha256(content: bytes) -> str:

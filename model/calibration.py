@@ -8,6 +8,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 UNCALIBRATED_THRESHOLD = 0.5
@@ -20,6 +21,15 @@ class Calibration:
 
     knots: dict[str, Knots] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for until, knots in self.knots.items():
+            # Decoding gives up on a sequence as soon as it is too unlikely: so the line must not fall.
+            if not _rise([x for x, _ in knots]) or not _rise([0.0, *(y for _, y in knots), 1.0]):
+                raise ValueError(f"the knots for {until!r} do not rise from 0 to 1")
+        for until, threshold in self.thresholds.items():
+            if not 0 <= threshold <= 1:
+                raise ValueError(f"the threshold for {until!r} is {threshold}, not between 0 and 1")
 
     def confidence(self, until: str, log_probability: float) -> float:
         """How likely a prediction of this log-probability is right."""
@@ -37,13 +47,19 @@ class Calibration:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Calibration":
-        knots = {
-            until: tuple((float(x), float(y)) for x, y in pairs) for until, pairs in values["knots"].items()
-        }
-        for until, pairs in knots.items():
-            if list(pairs) != sorted(pairs) or any(not 0 <= y <= 1 for _, y in pairs):
-                raise ValueError(f"the knots for {until!r} do not rise from 0 to 1")
-        return cls(knots, {until: float(value) for until, value in values["thresholds"].items()})
+        try:
+            knots = {
+                str(until): tuple((float(x), float(y)) for x, y in pairs)
+                for until, pairs in values["knots"].items()
+            }
+            thresholds = {str(until): float(value) for until, value in values["thresholds"].items()}
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"not a calibration: {error!r}") from None
+        return cls(knots, thresholds)
+
+
+def _rise(values: Sequence[float]) -> bool:
+    return all(map(math.isfinite, values)) and all(left <= right for left, right in pairwise(values))
 
 
 def _interpolate(knots: Sequence[tuple[float, float]], x: float) -> float:

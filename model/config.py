@@ -21,16 +21,14 @@ class ModelConfig:
     # IA-next only.
     encoder_layers: int = 2
     decoder_layers: int = 2
-    attention_block: int = (
-        32  # a state token attends to its own block of this many tokens and to the two beside it
-    )
+    attention_block: int = 32  # a state token attends to its own block of this many and to the two beside it
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
             raise ValueError(f"unknown model {self.model!r}; known: {', '.join(MODELS)}")
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.type is int and not (isinstance(value, int) and value > 0):
+            if field.type is int and not (type(value) is int and value > 0):
                 raise ValueError(f"{field.name} must be a positive whole number, not {value!r}")
         if self.is_attentional and self.hidden_size % self.heads:
             raise ValueError(f"hidden_size {self.hidden_size} is not a multiple of {self.heads} heads")

@@ -6,6 +6,7 @@ quiet is cheap. Every silence has a reason.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from heapq import heappop, heappush
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ _LONGEST = 48  # edits of one prediction; what is longer is not the next edit bu
 _BECAUSE = 3  # past edits named for a prediction
 _BECAUSE_SHARE = 0.5  # of the most attended one's weight
 _LOOK_BACK = 24  # edits within which to come back to an earlier state is to undo
+_BEGINNINGS = 16  # ways to spell the beginning of a name that are followed
 _LEAST = np.float32(-1e8)  # below this a slot is not there
 
 
@@ -95,13 +97,17 @@ class _Decoder:
         if not self.known:
             return Decoded([], "nothing-edited")
         predictions: list[Prediction] = []
+        regions: list[tuple[int, int]] = []
         reason: Silence | None = None
         for position in self._likely_positions():
             if position == self.history.slots.state_length - 1:
                 reason = reason or "stop-predicted"
                 continue
             try:
-                predictions.append(self._from(position))
+                sequence = self._from(position)
+                if not any(_touch(sequence.region, region) for region in regions):
+                    predictions.append(self._checked(sequence))
+                    regions.append(sequence.region)
             except _Failed as failed:
                 reason = reason or failed.reason
             self.history.keep(self.known)
@@ -113,63 +119,91 @@ class _Decoder:
     def continue_prefix(self) -> Prediction:
         """The rest of the name that is being typed, and on to the end of what was asked for."""
         assert self.wish.cursor is not None
-        rest = self.wish.prefix.encode("utf-8", "surrogatepass")
+        prefix = self.wish.prefix.encode("utf-8", "surrogatepass")
+        tokens, score = self._beginning(self.wish.cursor, prefix)
+        spelled = b"".join(self.tokenizer.bytes_of[token] for token in tokens)
+        if spelled == prefix and self.tokenizer.ends[tokens[-1]]:
+            raise _Failed("token-complete")
+        self.history.keep(self.known)
         sequence = _Sequence(self, self.root)
-        position = self.wish.cursor
-        while rest:
-            token, score = self._best_consistent(sequence.predicted, position, rest)
-            sequence.score += score
-            sequence.add(Edit(position, token))
-            rest = rest[len(self.tokenizer.bytes_of[token]) :]
-            position = sequence.newest_slot
-            if not rest and self.tokenizer.ends[token] and self._text(sequence) == self.wish.prefix:
-                raise _Failed("token-complete")
-        sequence.finish_token()
-        if self.wish.until == "hunk":
-            sequence.finish_hunk()
-        return self._checked(sequence, continues_prefix=True)
+        sequence.score = score
+        sequence.check()
+        for edit in self._spelling(self.wish.cursor, tokens):
+            sequence.add(edit)
+        self._finish(sequence)
+        confidence = sequence.check()
+        return self._prediction(sequence, confidence, continues_prefix=True)
 
-    def _text(self, sequence: "_Sequence") -> str:
-        return b"".join(self.tokenizer.bytes_of[edit.content] for edit in sequence.edits).decode(
-            "utf-8", "replace"
-        )
+    def _beginning(self, position: int, prefix: bytes) -> tuple[tuple[int, ...], float]:
+        """The likeliest tokens to spell the prefix, the last may go beyond it; and their log-probability given it.
+
+        The likeliest unfinished spelling is always followed first, so what is found is the best unless the search ends early.
+        """
+        unfinished: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]  # a heap: log-probabilities negated
+        best, found = -np.inf, ()  # type: float, tuple[int, ...]
+        total = -np.inf  # log-probability of all that agrees
+        for _ in range(_BEGINNINGS):
+            if not unfinished or -unfinished[0][0] <= best:
+                break
+            negated, tokens = heappop(unfinished)
+            rest = prefix[sum(len(self.tokenizer.bytes_of[token]) for token in tokens) :]
+            scores = self._contents_after(position, tokens)
+            for token in self.tokenizer.agreeing(rest):
+                score = float(scores[token]) - negated
+                if len(self.tokenizer.bytes_of[token]) < len(rest):
+                    heappush(unfinished, (-score, (*tokens, token)))
+                    continue
+                total = float(np.logaddexp(total, score))
+                if score > best:
+                    best, found = score, (*tokens, token)
+        if not found:
+            raise _Failed("below-threshold")
+        for negated, _ in unfinished:
+            total = float(np.logaddexp(total, -negated))
+        return found, min(0.0, best - total)
+
+    def _contents_after(self, position: int, tokens: tuple[int, ...]) -> NDArray[np.float32]:
+        """Log-probabilities of the token that follows these, inserted at a position."""
+        if not tokens:
+            return self.history.content(self.root, position)
+        self.history.keep(self.known)
+        self.history.append(self._spelling(position, tokens), tentative=True)
+        return self.history.content(self.history.predict(), len(self.history.slots.contents) - 1)
+
+    def _spelling(self, position: int, tokens: tuple[int, ...]) -> list[Edit]:
+        """The edits that insert the tokens one after another."""
+        first = self.history.slots.state_length + self.known
+        return [Edit(first + i - 1 if i else position, token) for i, token in enumerate(tokens)]
 
     def _likely_positions(self) -> Iterator[int]:
         """Slots, best first, as long as there is hope."""
         scores = self.root.positions
-        for position in np.argsort(-scores)[: 2 * self.wish.limit + 1]:
+        for position in np.argsort(-scores, kind="stable")[: 2 * self.wish.limit + 1]:
             if self.confidence(float(scores[position])) < self.wish.threshold:
                 return
             yield int(position)
 
-    def _from(self, position: int) -> Prediction:
+    def _from(self, position: int) -> "_Sequence":
         sequence = _Sequence(self, self.root)
         sequence.go_on(position)
+        self._finish(sequence)
+        return sequence
+
+    def _finish(self, sequence: "_Sequence") -> None:
         sequence.finish_token()
         if self.wish.until == "hunk":
             sequence.finish_hunk()
-        return self._checked(sequence)
 
-    def _best_consistent(self, predicted: Predicted, position: int, rest: bytes) -> tuple[int, float]:
-        """The most likely token that agrees with what is typed, and its log-probability among those that do."""
-        scores = self.history.content(predicted, position)
-        agreeing = [
-            token
-            for token, spelled in enumerate(self.tokenizer.bytes_of)
-            if spelled
-            and (spelled.startswith(rest) or (rest.startswith(spelled) and not self.tokenizer.ends[token]))
-        ]
-        if not agreeing:
-            raise _Failed("below-threshold")
-        likely = scores[agreeing].astype(np.float64)
-        total = np.logaddexp.reduce(likely)
-        best = int(likely.argmax())
-        return agreeing[best], float(likely[best] - total)
-
-    def _checked(self, sequence: "_Sequence", *, continues_prefix: bool = False) -> Prediction:
+    def _checked(self, sequence: "_Sequence") -> Prediction:
+        """What may be shown: sure enough, whole tokens, and something new."""
         confidence = sequence.check()
-        if not continues_prefix:
-            _refuse_idle(self.history.slots, self.known)
+        sequence.refuse_half_tokens()
+        _refuse_idle(self.history.slots, self.known)
+        return self._prediction(sequence, confidence)
+
+    def _prediction(
+        self, sequence: "_Sequence", confidence: float, *, continues_prefix: bool = False
+    ) -> Prediction:
         because = _because(self.root.because)
         return Prediction(tuple(sequence.edits), sequence.score, confidence, because, continues_prefix)
 
@@ -188,10 +222,16 @@ class _Sequence:
         self._deleted = DELETE  # the token that the newest edit deleted
         self._newest_place = 0
         self._first, self._last = 0, 0  # places that the hunk covers
+        self._grown = 0  # tokens inserted less tokens deleted
 
     @property
     def newest_slot(self) -> int:
         return len(self._history.slots.contents) - 1
+
+    @property
+    def region(self) -> tuple[int, int]:
+        """The places of the state, as it was before, that the edits replace."""
+        return self._first, self._last - self._grown
 
     def check(self) -> float:
         """The confidence so far; fails when it is below the threshold."""
@@ -206,13 +246,14 @@ class _Sequence:
         slots = self._history.slots
         place = self._newest_place = slots.explicit_position(edit.position)
         self._deleted = slots.contents[edit.position]
-        is_deletion = edit.content == DELETE
-        begin = place if is_deletion else place + 1
+        grown = -1 if edit.content == DELETE else 1
+        begin = place if edit.content == DELETE else place + 1
         if not self.edits:
             self._first, self._last = begin, place + 1
         self._first = min(self._first, begin)
-        self._last = max(self._last, place + 1) + (-1 if is_deletion else 1)
-        self._history.append([edit])
+        self._last = max(self._last, place + 1) + grown
+        self._grown += grown
+        self._history.append([edit], tentative=True)
         self.edits.append(edit)
         self.predicted = self._history.predict()
 
@@ -255,14 +296,22 @@ class _Sequence:
             self.go_on(touching[best])
             self.finish_token()
 
+    def refuse_half_tokens(self) -> None:
+        """Fails when the edits begin inside of a token of the state. The token of an edit may be unfinished: they go on."""
+        slots = self._history.slots
+        before = slots.order[self._first - 1]
+        if before < slots.state_length and not self._decoder.tokenizer.ends[slots.contents[before]]:
+            raise _Failed("below-threshold")
+
     def _delete_next(self) -> None:
         slots = self._history.slots
         position = slots.order[self._newest_place]  # what moved up to where the deleted token stood
-        scores = self._history.content(self.predicted, position)
-        self.score += float(self.predicted.positions[position]) + float(scores[DELETE])
-        self.check()
-        if slots.contents[position] in (START, END):
+        if slots.contents[position] == END:
             raise _Failed("below-threshold")
+        self.score += float(self.predicted.positions[position])
+        self.check()
+        self.score += float(self._history.content(self.predicted, position)[DELETE])
+        self.check()
         self.add(Edit(position, DELETE))
 
     def _touching(self) -> list[int]:
@@ -282,15 +331,20 @@ def _possible(scores: NDArray[np.float32], slots: Slots, position: int) -> NDArr
 
 def _refuse_idle(slots: Slots, known: int) -> None:
     """Fails when the edits beyond the known ones change nothing, or bring back what the user has just changed."""
-    after = slots.tokens()
-    earlier = slots.copy()
-    earlier.keep(known)
-    if earlier.tokens() == after:
-        raise _Failed("no-op")
-    for count in range(known - 1, max(-1, known - 1 - _LOOK_BACK), -1):
-        earlier.keep(count)
-        if len(earlier.order) == len(after) and earlier.tokens() == after:
-            raise _Failed("undo")
+    now = slots.tokens()
+    earlier, places = now.copy(), slots.explicit_positions()
+    for count in range(len(slots.edits) - 1, max(0, known - _LOOK_BACK) - 1, -1):
+        edit, place = slots.edits[count], places[count]
+        if edit.content == DELETE:
+            earlier.insert(place, slots.contents[edit.position])
+        elif edit.content != END:
+            del earlier[place + 1]
+        if count <= known and earlier == now:
+            raise _Failed("no-op" if count == known else "undo")
+
+
+def _touch(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 def _because(weights: Sequence[float] | NDArray[np.float32]) -> tuple[int, ...]:

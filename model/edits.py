@@ -12,6 +12,7 @@ An edit that inserts END after END changes nothing; it says that nothing more is
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher as _DifflibMatcher
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 try:  # The same opcodes, many times faster; only mining feels the difference, so serving does without.
@@ -56,14 +57,6 @@ class Slots:
         self.contents = list(state)  # content of each slot; DELETE for the slot of a deletion
         self.edits: list[Edit] = []
         self._explicit: list[int] = []  # explicit position of each edit, so that it can be undone
-
-    def copy(self) -> "Slots":
-        """Slots of their own life from here on."""
-        result = Slots.__new__(Slots)
-        result.state_length = self.state_length
-        result.order, result.contents = self.order.copy(), self.contents.copy()
-        result.edits, result._explicit = self.edits.copy(), self._explicit.copy()
-        return result
 
     def tokens(self) -> list[int]:
         """The current state."""
@@ -214,7 +207,7 @@ def _units(tokens: Sequence[int], ends: Sequence[bool]) -> tuple[list[tuple[int,
     starts = [0] + [index + 1 for index, token in enumerate(tokens) if ends[token]]
     if starts[-1] != len(tokens):
         starts.append(len(tokens))
-    return [tuple(tokens[a:b]) for a, b in zip(starts, starts[1:], strict=False)], starts
+    return [tuple(tokens[a:b]) for a, b in pairwise(starts)], starts
 
 
 def _edits_from_opcodes(

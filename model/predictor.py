@@ -44,7 +44,9 @@ class Predictor:
         shapes = {o.name: o.shape for graph in GRAPHS for o in self._sessions[graph].get_outputs()}
         for name, size in (("content_scores", config.vocabulary_size), ("state_hiddens", config.hidden_size)):
             if name not in shapes or shapes[name][-1] != size:
-                raise BundleError(f"the graphs in {self.bundle.directory} are not of the network in config.json")
+                raise BundleError(
+                    f"the graphs in {self.bundle.directory} are not of the network in config.json"
+                )
 
     def open(self, state: Sequence[int]) -> "History | WindowedHistory":
         """Encode a state. A file longer than the model's limit is seen through a window."""

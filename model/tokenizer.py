@@ -9,7 +9,10 @@ name, a run of digits, any other single character. Each is spelled in bytes, clo
 ends its lexical token: greedy decoding stops there.
 """
 
+import hashlib
+import json as json_format
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -53,8 +56,7 @@ class Tokenizer:
             raise ValueError(f"not a tokenizer file: {error}") from None
         vocabulary = self._bpe.get_vocab()
         self.spellings: list[str] = sorted(vocabulary, key=vocabulary.__getitem__)
-        if tuple(self.spellings[:4]) != SPECIALS:
-            raise ValueError(f"the vocabulary begins with {self.spellings[:4]}, not with {list(SPECIALS)}")
+        _check(self.spellings, vocabulary)
         self.json = json
         self._cache: dict[str, tuple[int, ...]] = {}
 
@@ -80,6 +82,29 @@ class Tokenizer:
         return np.array(
             [sum(byte & 0xC0 != 0x80 for byte in piece) for piece in self.bytes_of], dtype=np.int64
         )
+
+    def agreeing(self, spelled: bytes) -> list[int]:
+        """The tokens that a text which begins with these bytes may begin with: what goes on from them, what is a part."""
+        known, ids = self._by_bytes
+        first = bisect_left(known, spelled)
+        last = first
+        while last < len(known) and known[last].startswith(spelled):
+            last += 1
+        result = ids[first:last]
+        for length in range(1, len(spelled)):
+            part = spelled[:length]
+            for index in range(bisect_left(known, part), len(known)):
+                if known[index] != part:
+                    break
+                if not self.ends[ids[index]]:
+                    result.append(ids[index])
+        return result
+
+    @cached_property
+    def _by_bytes(self) -> tuple[list[bytes], list[int]]:
+        """What tokens spell, sorted, and the ids of those tokens."""
+        pairs = sorted((piece, token) for token, piece in enumerate(self.bytes_of) if piece)
+        return [piece for piece, _ in pairs], [token for _, token in pairs]
 
     def encode(self, text: str) -> list[int]:
         """The token ids of any text."""
@@ -126,9 +151,18 @@ def train(texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
 
 def hash_of(tokens: Sequence[str]) -> str:
     """One number for a vocabulary: two sides with the same hash mean the same by an id."""
-    import hashlib
-
     return hashlib.sha256("\n".join(tokens).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _check(spellings: Sequence[str], vocabulary: dict[str, int]) -> None:
+    """A vocabulary that any text can be spelled in, and whose ids are what they must be."""
+    if tuple(spellings[: len(SPECIALS)]) != SPECIALS:
+        raise ValueError(f"the vocabulary begins with {list(spellings[:4])}, not with {list(SPECIALS)}")
+    if any(vocabulary[spelling] != token for token, spelling in enumerate(spellings)):
+        raise ValueError("the ids of the vocabulary have gaps")
+    lacking = {*_CHARACTER_OF_BYTE, END_MARK} - set(spellings)
+    if lacking:
+        raise ValueError(f"the vocabulary lacks {len(lacking)} of the characters that bytes are spelled with")
 
 
 def _spelled(texts: Iterable[str]) -> Iterator[str]:
@@ -141,8 +175,6 @@ def _spell(lexical: str) -> str:
 
 
 def _parts(bpe: tokenizers.Tokenizer) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    import json
-
-    merges = json.loads(bpe.to_str())["model"]["merges"]
+    merges = json_format.loads(bpe.to_str())["model"]["merges"]
     pairs = [tuple(merge) if isinstance(merge, list) else tuple(merge.split(" ")) for merge in merges]
     return bpe.get_vocab(), pairs

@@ -36,65 +36,65 @@ class AnyHistory(Protocol):
     @property
     def nbytes(self) -> int: ...
     def keep(self, count: int) -> None: ...
-    def append(self, edits: Sequence[Edit]) -> None: ...
+    def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None: ...
     def predict(self) -> Predicted: ...
     def content(self, predicted: Predicted, position: int) -> NDArray[np.float32]: ...
 
 
-def window_around(center: int, length: int, size: int) -> tuple[int, int]:
-    """The range of `size` out of `length` with the center in its middle, as far as the borders allow."""
-    first = max(0, min(center - size // 2, length - size))
-    return first, min(length, first + size)
-
-
 class WindowedHistory:
-    """A history of a file that is longer than the model's limit."""
+    """A history of a file that is longer than the model's limit.
+
+    Where the window is follows from the state and the edits alone, not from how they were brought in: each edit leaves it
+    where it was or, near its border, moves it. Tentative edits, those of a prediction being decoded, never move it.
+    """
 
     def __init__(
         self, encode: Callable[[Sequence[int]], AnyHistory], state: Sequence[int], limit_tokens: int
     ) -> None:
         self._encode, self._limit = encode, limit_tokens
         self.slots = Slots(state)
-        self._open(center=0)
+        self._firsts = [
+            1
+        ]  # the first token of the window: at first, and after each edit that is not tentative
+        self._open()
 
     @property
     def nbytes(self) -> int:
         return self._inner.nbytes + 100 * self.slots.state_length
 
     def keep(self, count: int) -> None:
+        """Forget all edits but the first `count`. The window goes back when it is needed: more may be appended first."""
         self.slots.keep(count)
+        del self._firsts[count + 1 :]
         del self._shown[count:]
         self._inner.keep(sum(slot is not None for slot in self._shown))
 
-    def append(self, edits: Sequence[Edit]) -> None:
-        if not edits:
-            return
+    def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None:
+        """Add edits; none is added when one of them is wrong."""
         known = len(self.slots.edits)
         try:
             for edit in edits:
                 self.slots.apply(edit)
-        except ValueError:
-            self.slots.keep(known)
+                if not tentative:
+                    self._firsts.append(self._follow(edit))
+            self._settle()
+        except Exception:  # whatever it was: the history is as it was before
+            self.keep(known)
             raise
-        center = self._anchor(edits[-1])
-        if self._is_well_inside(center):
-            self._show(self.slots.edits[known:])
-        else:
-            self._open(center)
-            self._show(self.slots.edits)
 
     def predict(self) -> Predicted:
+        self._settle()
         inner = self._inner.predict()
         positions = np.full(len(self.slots.contents), _IMPOSSIBLE, dtype=np.float32)
-        size = self._last - self._first
-        positions[self._first : self._last] = inner.positions[1 : size + 1]
-        positions[self._first - 1] = inner.positions[0]
-        positions[self.slots.state_length - 1] = inner.positions[size + 1]  # stop
+        positions[self._first : self._last] = inner.positions[1 : self._size + 1]
+        if not self._has_lost_its_start():
+            positions[self._first - 1] = inner.positions[0]
+        positions[self.slots.state_length - 1] = inner.positions[self._size + 1]  # stop
         because = np.zeros(len(self.slots.edits), dtype=np.float32)
         for index, slot in enumerate(self._shown):
             if slot is not None:
                 positions[self.slots.state_length + index] = inner.positions[slot]
-                because[index] = inner.because[slot - size - 2]
+                because[index] = inner.because[slot - self._size - 2]
         return Predicted(positions, because, inner.edits, inner.rows)
 
     def content(self, predicted: Predicted, position: int) -> NDArray[np.float32]:
@@ -103,24 +103,39 @@ class WindowedHistory:
             raise ValueError(f"position {position} is outside the window of the model")
         return self._inner.content(predicted, slot)
 
-    def _open(self, center: int) -> None:
+    @property
+    def _size(self) -> int:
         # START and END of the window take two of the limit; START and END of the file are never inside of it.
-        first, last = window_around(center, self.slots.state_length - 2, self._limit - 2)
-        self._first, self._last = first + 1, last + 1
-        self._inner = self._encode((START, *self.slots.contents[self._first : self._last], END))
-        self._shown: list[int | None] = []  # for each edit: its slot in the window
+        return self._limit - 2
 
-    def _show(self, edits: Sequence[Edit]) -> None:
+    @property
+    def _last(self) -> int:
+        return self._first + self._size
+
+    def _settle(self) -> None:
+        """Bring the window to where it belongs, and show the edits that it has not seen yet."""
+        if self._first != self._firsts[-1]:
+            self._open()
+        seen = len(self._shown)
         local: list[Edit] = []
-        next_slot = self._last - self._first + 2 + len(self._inner.slots.edits)
-        for edit in edits:
+        next_slot = self._size + 2 + len(self._inner.slots.edits)
+        for edit in self.slots.edits[seen:]:
             position = self._local(edit.position)
             if position is None or (edit.content == DELETE and position == 0):
                 self._shown.append(None)
             else:
                 self._shown.append(next_slot + len(local))
                 local.append(Edit(position, edit.content))
-        self._inner.append(local)
+        try:
+            self._inner.append(local)
+        except Exception:
+            del self._shown[seen:]
+            raise
+
+    def _open(self) -> None:
+        self._first = self._firsts[-1]
+        self._inner = self._encode((START, *self.slots.contents[self._first : self._last], END))
+        self._shown: list[int | None] = []  # for each edit: its slot in the window
 
     def _local(self, position: int) -> int | None:
         """The slot of the window for a slot of the file."""
@@ -128,20 +143,25 @@ class WindowedHistory:
         if position >= length:
             return self._shown[position - length]
         if position == length - 1:
-            return self._last - self._first + 1
+            return self._size + 1
         if self._first - 1 <= position < self._last:
             return position - self._first + 1
         return None
 
-    def _anchor(self, edit: Edit) -> int:
-        """The token of the file that an edit follows from, through the edits it points at."""
-        position = edit.position
-        while position >= self.slots.state_length:
-            position = self.slots.edits[position - self.slots.state_length].position
-        return position
+    def _has_lost_its_start(self) -> bool:
+        """Is the token before the window, for which the window's START stands, no longer there?"""
+        return any(edit == Edit(self._first - 1, DELETE) for edit in self.slots.edits)
 
-    def _is_well_inside(self, center: int) -> bool:
-        margin = int((self._last - self._first) * _MARGIN)
-        after_begin = self._first == 1 or center >= self._first + margin
-        before_end = self._last == self.slots.state_length - 1 or center < self._last - margin
-        return after_begin and before_end
+    def _follow(self, edit: Edit) -> int:
+        """The first token of the window after an edit."""
+        first, position, length = self._firsts[-1], edit.position, self.slots.state_length
+        if edit.content == END:  # stop is nowhere
+            return first
+        while position >= length:  # an edit of an edit is where that one is
+            position = self.slots.edits[position - length].position
+        margin = int(self._size * _MARGIN)
+        after_begin = first == 1 or position >= first + margin
+        before_end = first + self._size == length - 1 or position < first + self._size - margin
+        if after_begin and before_end:
+            return first
+        return max(1, min(position - self._size // 2, length - 1 - self._size))

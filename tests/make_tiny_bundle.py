@@ -54,7 +54,9 @@ _LINES = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args(arguments)
@@ -65,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     config = ModelConfig(
         "IA-next",
         len(tokenizer),
-        hidden_size=32,
+        hidden_size=28,
         heads=4,
         limit_tokens=512,
         limit_edits=128,

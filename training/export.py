@@ -8,8 +8,11 @@ Refuses to write a bundle whose graphs disagree with the network.
 import argparse
 import json
 import logging
+import shutil
+import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +33,10 @@ from model.edits import DELETE, END, START, Edit, Instance, Slots
 from model.networks.incremental import EditInputs, IncrementalNetwork, Relations, Tensors, TorchBatch
 from model.predictor import Predictor
 from model.tokenizer import Tokenizer
+from training import checkpoint
+from training.examples import load_examples
 
-# FACTS of the runtime: newer opsets turn attention into an operator that refuses our masks.
+# Newer opsets turn attention into an operator that refuses our masks.
 _OPSET = 20
 _TOLERANCE = 1e-4
 _NEGLIGIBLE = -12.0  # log-probability below which single precision itself is the difference
@@ -131,26 +136,45 @@ def export(
     calibration: Calibration | None = None,
     card: str | None = None,
 ) -> Bundle:
-    """Write a bundle and check it against the network."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for stale in directory.iterdir():
-        stale.unlink()
-    network = network.eval()
+    """Write a bundle and check it against the network. A bundle that was there is replaced when the new one is whole."""
+    if directory.exists() and any(directory.iterdir()) and not (directory / "manifest.json").is_file():
+        raise ValueError(f"{directory} is not empty and not a bundle: it is not replaced")
+    partial = directory.with_name(directory.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        _write_files(network.eval(), config, tokenizer, partial, name, calibration or Calibration(), card)
+        difference = disagreement(network, Predictor(Bundle.load(partial), device="cpu"))
+        if difference > _TOLERANCE:
+            raise ValueError(
+                f"the exported graphs differ from the network by {difference:.2g}: nothing to ship"
+            )
+        shutil.rmtree(directory, ignore_errors=True)
+        partial.rename(directory)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return Bundle.load(directory)
+
+
+def _write_files(
+    network: IncrementalNetwork,
+    config: ModelConfig,
+    tokenizer: Tokenizer | None,
+    directory: Path,
+    name: str,
+    calibration: Calibration,
+    card: str | None,
+) -> None:
     weights = {key: value.detach().contiguous() for key, value in network.state_dict().items()}
     save_file(weights, directory / "weights.safetensors")
     (directory / "config.json").write_text(json.dumps(config.to_json(), indent=2) + "\n")
-    (directory / "calibration.json").write_text(json.dumps((calibration or Calibration()).to_json()) + "\n")
+    (directory / "calibration.json").write_text(json.dumps(calibration.to_json()) + "\n")
     (directory / "MODEL_CARD.md").write_text(card or f"# {name}\n\nA {config.model} network.\n")
     if tokenizer is not None:
-        (directory / "tokenizer.json").write_text(tokenizer.json)
-    with torch.no_grad():
+        (directory / "tokenizer.json").write_text(tokenizer.json, encoding="utf-8")
+    with torch.no_grad(), _quiet():
         _write_graphs(network, config, directory)
     seal(directory, name)
-    bundle = Bundle.load(directory)
-    difference = disagreement(network, Predictor(bundle, device="cpu"))
-    if difference > _TOLERANCE:
-        raise ValueError(f"the exported graphs differ from the network by {difference:.2g}: nothing to ship")
-    return bundle
 
 
 def _write_graphs(network: IncrementalNetwork, config: ModelConfig, directory: Path) -> None:
@@ -162,9 +186,7 @@ def _write_graphs(network: IncrementalNetwork, config: ModelConfig, directory: P
     mask = torch.where(batch.state_mask, 0.0, -1e9)
     first = [getattr(batch, name)[:, :1, :columns] for name in RELATIONS]
     encode = _Encode(network)
-    outputs = dict(
-        zip(_run(encode, batch.state, mask, *first), encode(batch.state, mask, *first), strict=True)
-    )
+    outputs = _run(encode, [batch.state, mask, *first])
     encoded = [name for name in outputs if name.startswith(("state_", "copy_"))]
     caches = {
         name.removeprefix("present."): value.shape[1]  # rows that it has before the first edit: none or one
@@ -172,58 +194,63 @@ def _write_graphs(network: IncrementalNetwork, config: ModelConfig, directory: P
         if name.startswith("present.")
     }
     rows = [name.removeprefix("row.") for name in outputs if name.startswith("row.")]
-    _write(encode, [*_FROM_HOST, *RELATIONS], [batch.state, mask, *first], config, directory / "encode.onnx")
+    _write(encode, [*_FROM_HOST, *RELATIONS], [batch.state, mask, *first], directory / "encode.onnx")
 
     step = _Step(network, encoded, caches)
     common: Tensors = {"state": batch.state, "mask": mask} | {name: outputs[name] for name in encoded}
     past = {f"past.{name}": outputs[f"present.{name}"] for name in caches}
     kept = {"kept": torch.arange(0), "kept_rows": torch.arange(1)}
-    for start, stop in (
-        (0, 2),
-        (2, 4),
-    ):  # the second round's shapes are the example: nothing in it has size one
+    # The second round's shapes are the example: nothing in it has size one.
+    for start, stop in ((0, 2), (2, 4)):
         edits = {name: getattr(batch, name)[:, start:stop] for name in EDITS}
         relations = {name: getattr(batch, name)[:, stop : stop + 1, : columns + stop] for name in RELATIONS}
         given = common | kept | past | edits | relations
         example = [given[name] for name in step.inputs]
-        outputs = dict(zip(_run(step, *example), step(*example), strict=True))
+        outputs = _run(step, example)
         past = {f"past.{name}": outputs[f"present.{name}"] for name in caches}
         kept = {"kept": torch.arange(stop), "kept_rows": torch.arange(stop + 1)}
-    _write(step, step.inputs, example, config, directory / "step.onnx")
+    _write(step, step.inputs, example, directory / "step.onnx")
 
     content = _Content(network, encoded, caches, rows)
     given = common | kept | past | {f"row.{name}": outputs[f"row.{name}"] for name in rows}
     given["position"] = torch.tensor([[3]])
-    _write(
-        content, content.inputs, [given[name] for name in content.inputs], config, directory / "content.onnx"
+    _write(content, content.inputs, [given[name] for name in content.inputs], directory / "content.onnx")
+
+
+def _run(module: "_Encode | _Step", inputs: Sequence[Tensor]) -> Tensors:
+    """The outputs of a module with their names, which it knows when it has run."""
+    results = module(*inputs)
+    return dict(zip(module.outputs, results, strict=True))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The exporter tells of its passes and of what it does not find; none of it concerns us."""
+    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _write(module: "_Encode | _Step | _Content", names: list[str], example: list[Tensor], path: Path) -> None:
+    program = torch.onnx.export(
+        module,
+        tuple(value.contiguous() for value in example),
+        input_names=names,
+        output_names=list(module.outputs),
+        dynamic_shapes=(tuple(_dynamic(name) for name in names),),
+        opset_version=_OPSET,
+        external_data=False,
+        optimize=True,
+        verbose=False,
     )
-
-
-def _run(module: Any, *inputs: Tensor) -> list[str]:
-    """The names of a module's outputs, which it knows when it has run."""
-    module(*inputs)
-    return list(module.outputs)
-
-
-def _write(module: Any, names: list[str], example: list[Tensor], config: ModelConfig, path: Path) -> None:
-    example = [value.contiguous() for value in example]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        logging.getLogger("torch.onnx").setLevel(logging.ERROR)
-        logging.getLogger("onnxscript").setLevel(logging.ERROR)
-        program = torch.onnx.export(
-            module,
-            tuple(example),
-            input_names=names,
-            output_names=list(module.outputs),
-            dynamic_shapes=(
-                tuple(_dynamic(name, value, config) for name, value in zip(names, example, strict=True)),
-            ),
-            opset_version=_OPSET,
-            external_data=False,
-            optimize=True,
-            verbose=False,
-        )
     assert program is not None
     graph = program.model_proto
     _drop_unused_inputs(graph)
@@ -232,20 +259,12 @@ def _write(module: Any, names: list[str], example: list[Tensor], config: ModelCo
     onnx.save_model(graph, str(path))
 
 
-def _dynamic(name: str, value: Tensor, config: ModelConfig) -> dict[int, Any]:
-    """Which axes of an input change from call to call."""
-    auto = torch.export.Dim.AUTO
+def _dynamic(name: str) -> dict[int, Any]:
+    """The axis of an input whose size changes from call to call."""
     if name.startswith("row.") or name == "position":
         return {}
-    if name in ("kept", "kept_rows"):
-        return {0: auto}
-    if name == "state_keys":
-        return {3: auto}
-    if name == "state_values":
-        return {2: auto}
-    if name in RELATIONS:
-        return {2: auto}
-    return {1: auto}
+    axes = {"kept": 0, "kept_rows": 0, "state_keys": 3, "state_values": 2} | dict.fromkeys(RELATIONS, 2)
+    return {axes.get(name, 1): torch.export.Dim.AUTO}
 
 
 def _drop_unused_inputs(model: Any) -> None:
@@ -324,6 +343,7 @@ def disagreement(network: IncrementalNetwork, predictor: Predictor) -> float:
     """The largest difference of log-probabilities between the network and the graphs, over random histories."""
     config, worst = network.config, 0.0
     for seed, (length, count) in enumerate([(5, 3), (53, 7), (190, 11)]):
+        length = min(length, config.limit_tokens)  # a longer one is seen through a window
         instance = _random_instance(config, length=length, edits=count, seed=seed + 1)
         with torch.no_grad():
             scores = network(TorchBatch(implicit_batch([instance], config.state_multiple)))
@@ -356,3 +376,42 @@ def _random_instance(config: ModelConfig, *, length: int, edits: int, seed: int)
             Edit(place, DELETE if delete else int(random.integers(4, config.vocabulary_size)))
         )
     return Instance(state, tuple(slots.edits))
+
+
+def load_run(folder: Path) -> tuple[IncrementalNetwork, ModelConfig, Tokenizer | None]:
+    """The network of a run or of a bundle, and the tokenizer of what it was trained on."""
+    network, config = checkpoint.load_network(folder)
+    if not isinstance(network, IncrementalNetwork):
+        raise ValueError(
+            f"{folder} holds the model {config.model}, which cannot be exported; the IA models can"
+        )
+    if (folder / "tokenizer.json").is_file():
+        return network, config, Tokenizer((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    if not (folder / checkpoint.FIT).is_file():
+        return network, config, None
+    data = json.loads((folder / checkpoint.FIT).read_text())["data"]
+    return network, config, load_examples(data, "train", count=1).tokenizer()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("run", type=Path, help="folder of a training run, or of a bundle to be made anew")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the bundle")
+    parser.add_argument("--name", help="of the bundle; the folder's name unless given")
+    options = parser.parse_args(arguments)
+    try:
+        network, config, tokenizer = load_run(options.run)
+        bundle = export(
+            network, config, tokenizer, options.out, name=options.name or options.out.resolve().name
+        )
+    except (ValueError, OSError) as error:
+        print(f"export: {error}", file=sys.stderr)
+        return 1
+    print(f"{bundle.directory}: {bundle.name}, {config.model}, {bundle.sha256[:12]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

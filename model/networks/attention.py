@@ -23,7 +23,7 @@ def sinusoid_frequencies(size: int, device: torch.device | None = None) -> Tenso
     return torch.exp(-math.log(10_000.0) * exponents)
 
 
-def causal_mask(new: int | Tensor, total: int | Tensor, device: torch.device) -> Tensor:
+def causal_mask(new: int, total: int, device: torch.device) -> Tensor:
     """Additive (new, total) mask: the last `new` of `total` rows each see themselves and what came before."""
     columns = torch.arange(total, device=device)
     rows = torch.arange(total - new, total, device=device)
@@ -100,12 +100,12 @@ class MultiHeadAttention(nn.Module):
 
 def split_keys(keys: Tensor, heads: int) -> Tensor:
     """(B, K, D) -> (B, heads, D / heads, K)."""
-    return keys.unflatten(-1, (heads, keys.shape[-1] // heads)).permute(0, 2, 3, 1)
+    return torch.unflatten(keys, -1, (heads, keys.shape[-1] // heads)).permute(0, 2, 3, 1)
 
 
 def split_values(values: Tensor, heads: int) -> Tensor:
     """(B, K, D) -> (B, heads, K, D / heads)."""
-    return values.unflatten(-1, (heads, values.shape[-1] // heads)).transpose(1, 2)
+    return torch.unflatten(values, -1, (heads, values.shape[-1] // heads)).transpose(1, 2)
 
 
 def attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,22 +1,25 @@
 """The one place that maps a model's name to its network."""
 
+from collections.abc import Callable
+
 from torch import nn
 
 from model.config import ModelConfig
+from model.networks.explicit_rnn import ExplicitRnn
 from model.networks.implicit_attention import ImplicitAttention
+from model.networks.implicit_rnn import ImplicitRnn
+from model.networks.next_edit import NextEdit
+
+_NETWORKS: dict[str, Callable[[ModelConfig], nn.Module]] = {
+    "E": ExplicitRnn,
+    "IR": ImplicitRnn,
+    "IA-v": ImplicitAttention,
+    "IA-vg": ImplicitAttention,
+    "IA-a": ImplicitAttention,
+    "IA-ag": ImplicitAttention,
+    "IA-next": NextEdit,
+}
 
 
 def build(config: ModelConfig) -> nn.Module:
-    if config.model == "E":
-        from model.networks.explicit_rnn import ExplicitRnn
-
-        return ExplicitRnn(config)
-    if config.model == "IR":
-        from model.networks.implicit_rnn import ImplicitRnn
-
-        return ImplicitRnn(config)
-    if config.model == "IA-next":
-        from model.networks.next_edit import NextEdit
-
-        return NextEdit(config)
-    return ImplicitAttention(config)
+    return _NETWORKS[config.model](config)

@@ -68,7 +68,7 @@ class ImplicitAttention(IncrementalNetwork):
         times = torch.zeros_like(zero[..., 0], dtype=torch.int64)
         position_caches, position_rows = self.position_decoder.start(zero, times)
         content_caches, content_rows = self.content_decoder.start(zero, times)
-        caches = {name: zero[:, :0] for name in ("edit_hiddens", "edit_keys", "edit_values")}
+        caches = dict.fromkeys(("edit_hiddens", "edit_keys", "edit_values"), zero[:, :0])
         return caches | position_caches | content_caches, position_rows | content_rows | {"times": times}
 
     def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> tuple[Tensors, Tensors]:
