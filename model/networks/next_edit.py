@@ -32,6 +32,7 @@ from model.networks.incremental import (
 
 _KERNEL = 9  # tokens that a convolution mixes
 _COPY_SIZE = 64
+_TINY = 1e-30  # a probability of zero has no logarithm
 _TIMES = 64  # ages of edits that are told apart
 
 
@@ -91,7 +92,7 @@ class BlockAttention(nn.Module):
     @staticmethod
     def _beside(inputs: Tensor, block: int, edge: float = 0.0) -> Tensor:
         """(B, M, D) -> (B * blocks, 3 * block, D): each block with the one before and the one after."""
-        blocks = inputs.unflatten(1, (-1, block))
+        blocks = torch.unflatten(inputs, 1, (-1, block))
         border = torch.full_like(blocks[:, :1], edge)
         padded = torch.cat([border, blocks, border], dim=1)
         return torch.cat([padded[:, :-2], padded[:, 1:-1], padded[:, 2:]], dim=2).flatten(0, 1)
@@ -196,7 +197,7 @@ class NextEdit(IncrementalNetwork):
         nothing = encoded["state_hiddens"][:, :0]
         names = ["edit_hiddens", "edit_keys", "edit_values", "content_keys", "content_values"]
         names += [f"trunk_{part}_{layer}" for layer in range(len(self.trunk)) for part in ("keys", "values")]
-        caches = {name: nothing for name in names}
+        caches = dict.fromkeys(names, nothing)
         caches |= {"copy_edit_keys": encoded["copy_state_keys"][:, :0], "subjects": encoded["state"][:, :0]}
         first = self.first_row.expand(nothing.shape[0], 1, -1)
         caches["rows"] = nothing
@@ -225,7 +226,8 @@ class NextEdit(IncrementalNetwork):
         logits = compare(queries, encoded, caches)  # (B, N, slots)
         logits = logits + self.distance(normed).gather(2, relations.distances)
         logits = logits + self.match(normed).gather(2, relations.matches)
-        return logits.masked_fill(~relations.alive, NEVER)
+        result: Tensor = logits.masked_fill(~relations.alive, NEVER)
+        return result
 
     def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
         contexts = gather_contexts(encoded, caches, positions)
@@ -235,9 +237,8 @@ class NextEdit(IncrementalNetwork):
         written = torch.log_softmax(functional.linear(hiddens, self.embedding.weight, self.out_bias), dim=-1)
         gate = self.copy_gate(hiddens)
         copied = self._copied(encoded, caches, hiddens, rows["times"], written)
-        return torch.logaddexp(
-            written + functional.logsigmoid(-gate), torch.log(copied + 1e-9) + functional.logsigmoid(gate)
-        )
+        mixed = torch.exp(written + _log_sigmoid(-gate)) + copied * torch.exp(_log_sigmoid(gate))
+        return torch.log(mixed.clamp(min=_TINY))
 
     def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Tensors:
         embedded = self.embedding(edits.subjects) + self.kind(edits.deletions) + self.move(edits.moves)
@@ -305,3 +306,8 @@ class NextEdit(IncrementalNetwork):
         mask = torch.cat([state_mask, earlier_mask(times, caches["subjects"].shape[1])], dim=2)
         weights = torch.softmax(logits + mask, dim=-1)  # (B, N, slots)
         return torch.zeros_like(like).scatter_add(2, sources.unsqueeze(1).expand_as(weights), weights)
+
+
+def _log_sigmoid(inputs: Tensor) -> Tensor:
+    """Written out: the runtime's sigmoid is exact to seven digits behind the point, not to seven digits."""
+    return inputs.clamp(max=0) - torch.log1p(torch.exp(-inputs.abs()))

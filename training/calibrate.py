@@ -1,0 +1,100 @@
+"""Program: measure how often a bundle is right at each log-probability, and write that into the bundle.
+
+    python -m training.calibrate BUNDLE --cases dev-cases.jsonl [--data DATASET]
+
+The cases must come from repositories that were neither trained on nor are tested on. Confidence for whole hunks is measured
+on the cases, confidence for single tokens on the dev split of a dataset. Isotonic regression: the only shape assumed is
+that a higher log-probability is never less often right.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from model.bundle import Bundle, seal
+from model.calibration import Calibration, Knots
+from model.predictor import Predictor
+from training.cases import read_cases
+from training.evaluate import measure_bundle
+from training.examples import load_examples
+from training.suite import ask
+
+WANTED_PRECISION = 0.9  # of what is shown at the default threshold
+_LEAST_SHOWN = 20  # predictions that must agree before a precision is believed
+_POOL = 25  # predictions of one step of the curve at least: fewer would follow noise
+_HIGHEST = 0.99  # no finite sample shows certainty
+
+
+def isotonic(scores: Sequence[float], right: Sequence[bool]) -> Knots:
+    """The rising curve from score to share of right ones, by pooling adjacent violators."""
+    order = np.argsort(scores, kind="stable")
+    x = np.asarray(scores, dtype=float)[order]
+    y = np.asarray(right, dtype=float)[order]
+    blocks: list[tuple[float, float, int]] = []  # mean score, mean right, size
+    for chunk_x, chunk_y in zip(_chunks(x), _chunks(y), strict=True):
+        blocks.append((float(chunk_x.mean()), float(chunk_y.mean()), len(chunk_x)))
+        while len(blocks) > 1 and blocks[-2][1] >= blocks[-1][1]:
+            (x0, y0, n0), (x1, y1, n1) = blocks[-2:]
+            total = n0 + n1
+            blocks[-2:] = [((x0 * n0 + x1 * n1) / total, (y0 * n0 + y1 * n1) / total, total)]
+    return tuple((score, min(share, _HIGHEST)) for score, share, _ in blocks)
+
+
+def _chunks(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    return np.array_split(values, max(1, len(values) // _POOL))
+
+
+def threshold_for(confidences: Sequence[float], right: Sequence[bool], wanted: float) -> float:
+    """The lowest confidence such that what is at or above it is right often enough."""
+    order = np.argsort(confidences, kind="stable")[::-1]
+    ordered = np.asarray(confidences, dtype=float)[order]
+    precision = np.cumsum(np.asarray(right, dtype=float)[order]) / np.arange(1, len(order) + 1)
+    good = [i for i in range(len(order)) if i + 1 >= _LEAST_SHOWN and precision[i] >= wanted]
+    return float(ordered[good[-1]]) if good else _HIGHEST
+
+
+def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Calibration:
+    plain = Bundle(
+        bundle.directory, bundle.name, bundle.sha256, bundle.config, Calibration(), bundle.tokenizer
+    )
+    predictor = Predictor(plain, device="cpu")
+    answers = [ask(predictor, case) for case in tqdm(read_cases(cases), unit=" cases")]
+    spoken = [(a.log_probability, a.is_right) for a in answers if a.change is not None]
+    samples = {"hunk": spoken}
+    if data is not None:
+        _, tokens = measure_bundle(predictor, load_examples(data, "dev", count=count))
+        samples["token"] = [(token.score, token.is_right) for token in tokens]
+    knots = {until: isotonic(*zip(*pairs, strict=True)) for until, pairs in samples.items()}
+    curve = Calibration(knots)
+    thresholds = {}
+    for until, pairs in samples.items():
+        confidences = [curve.confidence(until, score) for score, _ in pairs]
+        thresholds[until] = round(
+            threshold_for(confidences, [right for _, right in pairs], WANTED_PRECISION), 4
+        )
+    return Calibration(knots, thresholds)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m training.calibrate", description="Calibrate a bundle.")
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("--cases", type=Path, required=True, help="from training.cases --split dev")
+    parser.add_argument("--data", help="a dataset, whose dev split calibrates single tokens")
+    parser.add_argument("--count", type=int, default=200, help="instances of the dev split")
+    options = parser.parse_args(arguments)
+    bundle = Bundle.load(options.bundle)
+    calibration = calibrate(bundle, options.cases, options.data, options.count)
+    (options.bundle / "calibration.json").write_text(json.dumps(calibration.to_json()) + "\n")
+    seal(options.bundle, bundle.name)
+    print(json.dumps(calibration.thresholds))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
