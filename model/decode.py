@@ -216,13 +216,20 @@ class _Sequence:
 
     def __init__(self, decoder: _Decoder, predicted: Predicted) -> None:
         self._decoder, self._history = decoder, decoder.history
-        self.predicted = predicted
+        self._predicted: Predicted | None = predicted
         self.score = 0.0
         self.edits: list[Edit] = []
         self._deleted = DELETE  # the token that the newest edit deleted
         self._newest_place = 0
         self._first, self._last = 0, 0  # places that the hunk covers
         self._grown = 0  # tokens inserted less tokens deleted
+
+    @property
+    def predicted(self) -> Predicted:
+        """What comes after the edits so far; not computed after the last one, when nobody asks."""
+        if self._predicted is None:
+            self._predicted = self._history.predict()
+        return self._predicted
 
     @property
     def newest_slot(self) -> int:
@@ -255,7 +262,7 @@ class _Sequence:
         self._grown += grown
         self._history.append([edit], tentative=True)
         self.edits.append(edit)
-        self.predicted = self._history.predict()
+        self._predicted = None
 
     def go_on(self, position: int) -> None:
         """One more edit, at a position: the most likely content there."""

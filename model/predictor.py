@@ -1,7 +1,7 @@
 """Predictor: a bundle that answers. The only file that knows ONNX Runtime.
 
-`open` encodes a state once; the History it returns is incremental: `append` runs the new edits alone, `keep` only
-remembers how many edits count. Caches stay where the graphs run: the same code binds them on the CPU and on a GPU.
+`open` encodes a state once; the History it returns is incremental: `append` and `keep` only say which edits count,
+`predict` runs those that are new. Caches stay where the graphs run: the same code binds them on the CPU and on a GPU.
 """
 
 import contextlib
@@ -99,30 +99,33 @@ class History:
         """Forget all edits but the first `count`."""
         self._places.keep(count)
         del self._predicted[count + 1 :]
+        del self._waiting[max(0, count + 1 - len(self._predicted)) :]
+
+    @property
+    def needs_encoding(self) -> bool:
+        """Will the next prediction encode a state first, which takes long?"""
+        return False
 
     def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None:
         """Add edits; none is added when one of them is wrong. Tentative ones differ for long files only."""
-        if not edits:
-            return
         _check_tokens([edit.content for edit in edits], self._predictor.bundle.config.vocabulary_size)
         known = len(self.slots.edits)
         try:
             features = [apply_with_features(self._places, edit) for edit in edits]
-            given = self._fixed | self._caches | self._kept(known) | self._edit_arrays(edits, features)
-            outputs = self._predictor.run("step", given | self._relations())
         except Exception:  # whatever it was: the history is as it was before
             self._places.keep(known)
             raise
-        self._take(outputs)
-        self._predicted += [None] * (len(edits) - 1) + [self._read(outputs)]
+        self._waiting += zip(edits, features, strict=True)
 
     def predict(self) -> Predicted:
         """The distribution of the next position, over all slots."""
+        self._run_waiting()
         predicted = self._predicted[-1]
         if predicted is None:  # the newest edit that is kept was not the last of its append: say it again
             edit = self.slots.edits[-1]
             self.keep(len(self.slots.edits) - 1)
             self.append([edit])
+            self._run_waiting()
             predicted = self._predicted[-1]
         assert predicted is not None
         return predicted
@@ -135,6 +138,18 @@ class History:
         scores: Floats = outputs["content_scores"].numpy()[0, 0]
         return scores
 
+    def _run_waiting(self) -> None:
+        """Run the edits that were appended since the last prediction, all at once."""
+        if not self._waiting:
+            return
+        edits, features = [edit for edit, _ in self._waiting], [each for _, each in self._waiting]
+        known = len(self.slots.edits) - len(edits)
+        given = self._fixed | self._caches | self._kept(known) | self._edit_arrays(edits, features)
+        outputs = self._predictor.run("step", given | self._relations())
+        self._take(outputs)
+        self._predicted += [None] * (len(edits) - 1) + [self._read(outputs)]
+        self._waiting.clear()
+
     def _encode(self, state: Sequence[int]) -> None:
         padded = np.zeros((1, self._columns), dtype=np.int64)
         padded[0, : len(state)] = state
@@ -146,7 +161,8 @@ class History:
             name: value for name, value in outputs.items() if name.startswith(("state_", "copy_"))
         }
         self._take(outputs)
-        self._predicted: list[Predicted | None] = [self._read(outputs)]  # after each number of edits
+        self._predicted: list[Predicted | None] = [self._read(outputs)]  # after each number of edits that ran
+        self._waiting: list[tuple[Edit, EditFeatures]] = []  # applied, but not run yet
 
     def _take(self, outputs: dict[str, Any]) -> None:
         self._caches = {

@@ -35,6 +35,8 @@ class AnyHistory(Protocol):
     def slots(self) -> Slots: ...
     @property
     def nbytes(self) -> int: ...
+    @property
+    def needs_encoding(self) -> bool: ...
     def keep(self, count: int) -> None: ...
     def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None: ...
     def predict(self) -> Predicted: ...
@@ -62,6 +64,11 @@ class WindowedHistory:
     def nbytes(self) -> int:
         return self._inner.nbytes + 100 * self.slots.state_length
 
+    @property
+    def needs_encoding(self) -> bool:
+        """Will the next prediction encode a state first, which takes long?"""
+        return self._first != self._firsts[-1]
+
     def keep(self, count: int) -> None:
         """Forget all edits but the first `count`. The window goes back when it is needed: more may be appended first."""
         self.slots.keep(count)
@@ -77,7 +84,6 @@ class WindowedHistory:
                 self.slots.apply(edit)
                 if not tentative:
                     self._firsts.append(self._follow(edit))
-            self._settle()
         except Exception:  # whatever it was: the history is as it was before
             self.keep(known)
             raise
