@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from training.mining import head_of
@@ -29,7 +30,7 @@ def read_corpus(file: Path, mirrors: Path, names: Collection[str] = ()) -> list[
     if missing:
         raise ValueError(f"{file} does not name {', '.join(sorted(missing))}")
     for entry in entries:
-        if entry["name"] in corpus.get("held_out", []):
+        if any(fnmatchcase(entry["name"], pattern) for pattern in corpus.get("held_out", [])):
             raise ValueError(f"{entry['name']} is kept apart for measurement: it must not be mined")
         if entry["split"] not in SPLITS:
             raise ValueError(

@@ -50,7 +50,7 @@ from training.mining import (
 from training.recordings import recorded_sessions
 from training.sessions import RememberingTokenizer, Session, instance_from_session
 from training.vscode_history import default_folder, histories
-from training.windows import SETTINGS, Setting, Windows
+from training.windows import DIFFERENCES, SETTINGS, Setting, Windows
 
 _NICE = 10  # mining is in no hurry; the machine is a person's
 _PART_PAIRS = 1000  # pairs in a part: what a broken run loses at most
@@ -135,7 +135,10 @@ def mine_git(options: argparse.Namespace) -> int:
             }
         )
     writer.manifest["counts"] = dict(counts.most_common())
-    writer.manifest["setting"] = setting.to_json() | {"seed": options.seed}
+    writer.manifest["setting"] = setting.to_json() | {
+        "seed": options.seed,
+        "difference": DIFFERENCES[setting.name],
+    }
     writer.close(tokenizer.json)
     if not options.keep_parts:
         shutil.rmtree(parts)

@@ -45,6 +45,11 @@ class Setting:
 PRODUCT = Setting()
 PAPER = Setting(name="paper", limit_state=1000, limit_edits=100, chain=1.0, refactorings=0.0)
 SETTINGS = {setting.name: setting for setting in (PRODUCT, PAPER)}
+# How two versions are compared decides the labels where a difference can be told in several ways.
+DIFFERENCES = {
+    "product": "difflib without autojunk: lines first, then lexical tokens in each hunk",
+    "paper": "difflib without autojunk: subtokens of the whole file, left to right",
+}
 
 
 class Windows:
