@@ -48,7 +48,7 @@ class FitConfig:
     minutes: float | None = None
     steps: int | None = None
     hidden: int = 128
-    lr: float = 1e-3
+    lr: float = 2e-3
     warmup: int = 100  # steps until the learning rate is reached
     batch: int = 64
     batch_tokens: int = 32_768  # bounds memory, not the synthetic tasks

@@ -145,10 +145,19 @@ def _properties() -> str:
             f"`{row['replacement']}`" if row["replacement"] else "(nothing)",
             *(f"{row[column]:g} ({row['paper_' + column]:g})" for column in ("epr", "acd", "pomp")),
         ]
-        for row in synthetic.table()
+        for row in _computed_properties()
     ]
     head = ["task", "pattern", "replacement", "EPR (paper)", "ACD (paper)", "POMP (paper)"]
     return f"## Properties of the data\n\n{_table(head, rows)}"
+
+
+def _computed_properties() -> list[dict[str, Any]]:
+    """Computed once: they do not depend on what was trained."""
+    path = RESULTS / "properties.json"
+    if not path.is_file():
+        path.write_text(json.dumps(synthetic.table(), indent=1) + "\n")
+    rows: list[dict[str, Any]] = json.loads(path.read_text())
+    return rows
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
