@@ -26,7 +26,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from model.arrays import implicit_batch
-from model.bundle import Bundle, seal
+from model.bundle import Bundle, BundleError, seal
 from model.calibration import Calibration
 from model.config import ModelConfig
 from model.edits import DELETE, END, START, Edit, Instance, Slots
@@ -403,10 +403,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         network, config, tokenizer = load_run(options.run)
-        bundle = export(
-            network, config, tokenizer, options.out, name=options.name or options.out.resolve().name
-        )
-    except (ValueError, OSError) as error:
+        name = options.name or options.out.resolve().name
+        is_bundle = (options.run / "manifest.json").is_file()
+        calibration = Bundle.load(options.run).calibration if is_bundle else None
+        bundle = export(network, config, tokenizer, options.out, name=name, calibration=calibration)
+    except (BundleError, ValueError, OSError) as error:
         print(f"export: {error}", file=sys.stderr)
         return 1
     print(f"{bundle.directory}: {bundle.name}, {config.model}, {bundle.sha256[:12]}")
