@@ -183,16 +183,23 @@ class Connection:
         def step() -> Answer | None:
             began = time.perf_counter()
             bring(history, keep, append)
-            stepped = time.perf_counter()
-            answer = answer_stream(engine.predictor, history, question) if question is not None else None
-            timings.step = 1000 * (stepped - began)
-            timings.predict = 1000 * (time.perf_counter() - stepped)
-            return answer
+            timings.step += 1000 * (time.perf_counter() - began)
+            return None if question is None or history.needs_encoding else answer(question)
+
+        def answer(question: Predict) -> Answer:
+            began = time.perf_counter()
+            result = answer_stream(engine.predictor, history, question)
+            timings.predict += 1000 * (time.perf_counter() - began)
+            return result
 
         done = await engine.scheduler.step(step)
         engine.metrics.step.observe(timings.step / 1000)
-        if question is not None and done.value is not None:
-            timings.waiting = 1000 * done.waiting_seconds
+        timings.waiting = 1000 * done.waiting_seconds
+        if question is not None:
+            if done.value is None:  # the window of a long file moves: that is an encoding
+                done = await engine.scheduler.encode(lambda: answer(question))
+                timings.waiting += 1000 * done.waiting_seconds
+            assert done.value is not None
             await self._send_prediction(question, done.value, timings)
 
     async def _send_prediction(self, question: Predict, answer: Answer, timings: Timings) -> None:

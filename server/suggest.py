@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from model.bursts import TokenText, render
 from model.changes import Change
-from model.decode import Decoded, Wish, decode
 from model.decode import Prediction as Predicted
+from model.decode import Wish, decode
 from model.edits import DELETE, END, START, Edit, Slots
 from model.predictor import Predictor
 from model.tokenizer import Tokenizer, lex
@@ -80,10 +80,9 @@ def answer_request(
 
 def answer_stream(predictor: Predictor, history: AnyHistory, message: Predict) -> Answer:
     """The streamed call: the history is there already."""
-    decoded = _decode(predictor, history, message, message.cursor, message.prefix)
-    tokenizer = predictor.bundle.require_tokenizer()
-    made = [_suggestion(history.slots, prediction, tokenizer) for prediction in decoded.predictions]
-    return _answer([suggestion for suggestion in made if suggestion], decoded.silence)
+    predictions, silence = _decode(predictor, history, message, message.cursor, message.prefix)
+    made = _suggestions(predictor, history, predictions)
+    return _answer(made, silence)
 
 
 def limit_edits(predictor: Predictor) -> int:
@@ -167,12 +166,9 @@ def _answer_question(
 ) -> Answer:
     if question.silence is not None:
         return Answer([], question.silence)
-    decoded = _decode(predictor, history, request, question.cursor, question.prefix)
-    made = [
-        _suggestion(history.slots, each, predictor.bundle.require_tokenizer()) for each in decoded.predictions
-    ]
-    placed = [_placed(each, question) for each in made if each is not None]
-    return _answer([_told(each, question) for each in placed if each is not None], decoded.silence)
+    predictions, silence = _decode(predictor, history, request, question.cursor, question.prefix)
+    placed = [_placed(each, question) for each in _suggestions(predictor, history, predictions)]
+    return _answer([_told(each, question) for each in placed if each is not None], silence)
 
 
 def _decode(
@@ -181,7 +177,8 @@ def _decode(
     request: TextRequest | TokenRequest | Predict,
     cursor: int | None,
     prefix: str,
-) -> Decoded:
+) -> tuple[list[Predicted], str | None]:
+    """Predictions, best first; or why there are none."""
     bundle = predictor.bundle
     threshold = (
         request.threshold if request.threshold is not None else bundle.calibration.threshold(request.until)
@@ -189,11 +186,12 @@ def _decode(
     wish = Wish(until=request.until, limit=request.limit, threshold=threshold, cursor=cursor, prefix=prefix)
     _check_cursor(history.slots, cursor)
     try:
-        return decode(history, wish, bundle.require_tokenizer(), bundle.calibration)
+        decoded = decode(history, wish, bundle.require_tokenizer(), bundle.calibration)
     except ValueError:
         if not prefix:
             raise
-        return Decoded([], OUT_OF_SIGHT)
+        return [], OUT_OF_SIGHT
+    return decoded.predictions, decoded.silence
 
 
 def _check_cursor(slots: Slots, cursor: int | None) -> None:
@@ -211,6 +209,14 @@ def _answer(suggestions: list[Suggestion], silence: str | None) -> Answer:
     if suggestions:
         return Answer(suggestions, None)
     return Answer([], silence or NO_OP)
+
+
+def _suggestions(
+    predictor: Predictor, history: AnyHistory, predictions: Sequence[Predicted]
+) -> list[Suggestion]:
+    tokenizer = predictor.bundle.require_tokenizer()
+    made = [_suggestion(history.slots, prediction, tokenizer) for prediction in predictions]
+    return [suggestion for suggestion in made if suggestion is not None]
 
 
 def _suggestion(slots: Slots, prediction: Predicted, tokenizer: Tokenizer) -> Suggestion | None:

@@ -281,14 +281,17 @@ async def _crowd(service: Service, sha256: str, document: Document, duration: fl
             memory.append(service.megabytes)
 
     watching = asyncio.create_task(watch())
+    cpu_before = service.cpu_seconds
     await asyncio.gather(*(type_on(number) for number in range(_SESSIONS)))
     watching.cancel()
+    cpu = service.cpu_seconds - cpu_before
     what = f"{_SESSIONS} sessions, an edit every {1000 * _EVERY_SECONDS:.0f} ms, {duration:.0f} s"
     grown = memory[-1] - memory[len(memory) // 2]
     return [
         (f"{what}: answers", f"{len(seconds)}", f"about {int(_SESSIONS * duration / _EVERY_SECONDS)}"),
         (f"{what}: errors or dropped", f"{len(problems)} {problems[:1] or ''}".strip(), "0"),
         (f"{what}: p50", milliseconds(median(seconds)), ""),
+        (f"{what}: CPU of the service for each", milliseconds(cpu / len(seconds)), "<= 8 ms, 2 cores' worth"),
         (f"{what}: p99", milliseconds(percentile(seconds, 0.99)), "<= 150 ms"),
         (f"{what}: memory", f"{memory[-1]:.0f} MB, {grown:+.1f} in the second half", "flat"),
     ]

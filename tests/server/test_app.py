@@ -229,7 +229,8 @@ def test_metrics_count_predictions_silences_and_feedback(client: TestClient) -> 
 def test_the_docs_are_one_page_that_loads_nothing_from_elsewhere(client: TestClient) -> None:
     page = client.get("/docs")
     assert page.status_code == 200
-    assert "https://" not in page.text and "http://" not in page.text
+    assert "https://" not in page.text
+    assert "http://" not in page.text
 
 
 def test_the_examples_in_the_schema_work(client: TestClient) -> None:
