@@ -111,7 +111,8 @@ class Burst:
         tail: list[tuple[int, ...]] = []
         if replaced.first < self.first:
             head = list(old[: self.first - replaced.first])
-            head += tokens[replaced.first + replaced.new_count : self.first + grown]
+            # What lies between, where it is now; nothing, and no negative index, when the change reaches into the region.
+            head += tokens[replaced.first + replaced.new_count : max(0, self.first + grown)]
         if old_end > end:
             tail = list(tokens[end : max(end, replaced.first)])
             tail += old[max(0, end - replaced.first) :]

@@ -51,6 +51,17 @@ def test_the_edits_of_a_burst_turn_the_state_before_it_into_the_state_after(text
     assert tuple(slots.tokens()) == TokenText(tokenizer, text).state()
 
 
+def test_a_deletion_from_far_above_into_the_region_keeps_the_burst_right() -> None:
+    tokenizer = small_tokenizer()
+    token_text = TokenText(tokenizer, "\r\r\r\ra\r")
+    slots = Slots(token_text.state())
+    burst = Burst(token_text, token_text.replace(Change(5, 5, "\r1\r")))
+    burst.extend(token_text.replace(Change(0, 6, "")))
+    for edit in burst.edits():
+        slots.apply_explicit(edit)
+    assert tokenizer.decode(slots.tokens()) == token_text.text == "1\r\r"
+
+
 def test_what_is_typed_and_deleted_again_leaves_nothing() -> None:
     token_text = TokenText(small_tokenizer(), "a = 1\nb = 2\n")
     burst = Burst(token_text, token_text.replace(Change(4, 4, "foo")))
