@@ -28,6 +28,7 @@ from server import schema
 _LIMIT_EDITS = 100  # of a stream, as in the paper; less if the service says so
 _UNCALIBRATED_THRESHOLD = 0.5  # when the bundle names none
 _ALTERNATIVES = 3
+_TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
 _log = logging.getLogger(__name__)
 
 
@@ -192,6 +193,11 @@ class Asking:
         began = time.perf_counter()
         try:
             prediction = await self._client.ask(question)
+            if prediction.silence == _TOKEN_COMPLETE:
+                recorder.move_cursor(-1)
+                edits = tuple(recorder.edits)
+                question = self._question(file, edits, threshold=threshold, limit=settings.limit_suggestions)
+                prediction = await self._client.ask(question)
             answer = judge(file, prediction, edits, self._memory, self._threshold)
         except ServiceUnavailable as error:
             _log.info("no answer: %s", error)
