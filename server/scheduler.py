@@ -5,9 +5,6 @@ sleep when there is nothing to do. Steps are not batched: on CPU it is slower th
 """
 
 import asyncio
-import contextlib
-import os
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +13,6 @@ from typing import Generic, NamedTuple, TypeVar
 from server.metrics import Metrics
 
 T = TypeVar("T")
-_ENCODE_NICENESS = 5  # of the encoding thread, where the system has that per thread: steps get the core first
 
 
 class Overloaded(Exception):
@@ -31,7 +27,7 @@ class Done(NamedTuple, Generic[T]):
 class Scheduler:
     def __init__(self, *, step_threads: int, limit_waiting: int, metrics: Metrics) -> None:
         self._steps = ThreadPoolExecutor(step_threads, thread_name_prefix="step")
-        self._encodes = ThreadPoolExecutor(1, thread_name_prefix="encode", initializer=_be_nice)
+        self._encodes = ThreadPoolExecutor(1, thread_name_prefix="encode")
         self._limit_waiting = limit_waiting
         self._metrics = metrics
         self.encodes_waiting = 0
@@ -66,9 +62,3 @@ class Scheduler:
     def close(self) -> None:
         self._steps.shutdown(wait=False, cancel_futures=True)
         self._encodes.shutdown(wait=False, cancel_futures=True)
-
-
-def _be_nice() -> None:
-    if hasattr(os, "setpriority"):
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _ENCODE_NICENESS)
