@@ -31,8 +31,13 @@ DISTANCES = NO_DISTANCE + 2
 
 # How far around a place it is compared with the place where the newest hunk began.
 _REACH = 3
+_FAR_REACH = 8  # and for the comparison that forgives
 NO_MATCH = 2 * (_REACH + 1) ** 2  # there is no hunk, or the slot is not in the current state
 MATCHES = NO_MATCH + 1
+_SHARES = 9
+NO_SIMILARITY = 2 * _SHARES
+SIMILARITIES = NO_SIMILARITY + 1
+_LEAST_AGREEMENT = 3  # offsets at which two hunks must agree before that counts as a pattern
 STEPS = 16  # edits of a hunk that are told apart by their number
 
 
@@ -51,7 +56,17 @@ class Hunk(NamedTuple):
     first: int  # places that it covers in the current state
     last: int
     step: int  # how many of its edits came before the newest
-    template: tuple[int, ...]  # the tokens around its first edit, as that edit met them
+    surroundings: tuple[int, ...]  # the tokens around its first edit, as that edit met them
+    earlier: tuple[int, ...] | None  # those of the hunk before it
+
+    @property
+    def template(self) -> tuple[int, ...]:
+        """The nearest of the surroundings."""
+        return _nearest(self.surroundings)
+
+    @property
+    def earlier_template(self) -> tuple[int, ...] | None:
+        return None if self.earlier is None else _nearest(self.earlier)
 
 
 class Places:
@@ -82,9 +97,9 @@ class Places:
         if len(slots.contents) == len(self._all):
             self._all = np.concatenate([self._all, np.full_like(self._all, -1)])
             self._contents = np.concatenate([self._contents, np.zeros_like(self._contents)])
-        template = self._around(place)
+        surroundings = self._around(place)
         slots.apply_explicit(Edit(place, edit.content))
-        self._hunks.append(self._hunk(edit, place, template))
+        self._hunks.append(self._hunk(edit, place, surroundings))
         self._contents[len(slots.contents) - 1] = edit.content
         self._move(edit, place, new_slot=len(slots.contents) - 1)
         self.anchor = _anchor(edit, place)
@@ -125,17 +140,47 @@ class Places:
 
     def matches(self) -> Ints:
         """For each slot, how much its surroundings look like those where the newest hunk began."""
+        return self._matches(self.hunk.template if self.hunk else None)
+
+    def earlier_matches(self) -> Ints:
+        """The same for the hunk before: some intents alternate between two kinds of places."""
+        return self._matches(self.hunk.earlier_template if self.hunk else None)
+
+    def _matches(self, template: tuple[int, ...] | None) -> Ints:
         current = self.current
-        if not self._hunks:
+        if template is None:
             return np.full(len(current), NO_MATCH, dtype=np.int64)
-        is_alive = current >= 0
-        tokens = np.full(int(is_alive.sum()) + 2 * _REACH, PAD, dtype=np.int64)
-        tokens[current[is_alive] + _REACH] = self._contents[: len(current)][is_alive]
-        count = len(tokens) - 2 * _REACH
-        equal = [tokens[shift : shift + count] == t for shift, t in enumerate(self._hunks[-1].template)]
+        equal = self._comparisons(template)
         buckets = equal[_REACH] * (_REACH + 1) ** 2 + _run(equal[_REACH - 1 :: -1]) * (_REACH + 1)
         buckets = buckets + _run(equal[_REACH + 1 :])
-        return np.where(is_alive, buckets[np.maximum(current, 0)], NO_MATCH)
+        return np.where(current >= 0, buckets[np.maximum(current, 0)], NO_MATCH)
+
+    def similarities(self) -> Ints:
+        """For each slot, the share of the tokens around it that are those around the start of the newest hunk.
+
+        Where the newest two hunks began at places that agree in some tokens, only these count: they are the pattern.
+        """
+        current = self.current
+        if not self._hunks:
+            return np.full(len(current), NO_SIMILARITY, dtype=np.int64)
+        surroundings, earlier = self._hunks[-1].surroundings, self._hunks[-1].earlier
+        offsets = list(range(len(surroundings)))
+        agreed = [i for i in offsets if earlier is not None and earlier[i] == surroundings[i]]
+        is_pattern = len(agreed) >= _LEAST_AGREEMENT
+        equal = self._comparisons(surroundings)
+        counted = agreed if is_pattern else offsets
+        shares = np.sum([equal[i] for i in counted], axis=0, dtype=np.int64) * (_SHARES - 1) // len(counted)
+        buckets = shares + (_SHARES if is_pattern else 0)
+        return np.where(current >= 0, buckets[np.maximum(current, 0)], NO_SIMILARITY)
+
+    def _comparisons(self, around: Sequence[int]) -> list[Bools]:
+        """For each offset of a place's surroundings: which places have the same token there."""
+        current, reach = self.current, len(around) // 2
+        is_alive = current >= 0
+        count = len(self.slots.order)
+        tokens = np.full(count + 2 * reach, PAD, dtype=np.int64)
+        tokens[current[is_alive] + reach] = self._contents[: len(current)][is_alive]
+        return [tokens[shift : shift + count] == token for shift, token in enumerate(around)]
 
     def neighbours(self, edit: Edit, place: int) -> list[int]:
         """The tokens beside an edit that was just applied."""
@@ -147,16 +192,18 @@ class Places:
 
     def _around(self, place: int) -> tuple[int, ...]:
         order, contents = self.slots.order, self.slots.contents
-        around = range(place - _REACH, place + _REACH + 1)
+        around = range(place - _FAR_REACH, place + _FAR_REACH + 1)
         return tuple(contents[order[p]] if 0 <= p < len(order) else PAD for p in around)
 
-    def _hunk(self, edit: Edit, place: int, template: tuple[int, ...]) -> Hunk:
+    def _hunk(self, edit: Edit, place: int, surroundings: tuple[int, ...]) -> Hunk:
         begin = place if edit.content == DELETE else place + 1
         grown = -1 if edit.content == DELETE else 1
         hunk = self.hunk
         if hunk is None or begin > hunk.last or place + 1 < hunk.first:
-            return Hunk(begin, place + 1 + grown, 0, template)
-        return Hunk(min(begin, hunk.first), max(place + 1, hunk.last) + grown, hunk.step + 1, hunk.template)
+            earlier = hunk.surroundings if hunk else None
+            return Hunk(begin, place + 1 + grown, 0, surroundings, earlier)
+        first, last = min(begin, hunk.first), max(place + 1, hunk.last) + grown
+        return hunk._replace(first=first, last=last, step=hunk.step + 1)
 
     def _move(self, edit: Edit, place: int, new_slot: int) -> None:
         if edit.content == DELETE:
@@ -165,6 +212,10 @@ class Places:
         elif edit.content != END:
             self._all[self._all > place] += 1
             self._all[new_slot] = place + 1
+
+
+def _nearest(surroundings: tuple[int, ...]) -> tuple[int, ...]:
+    return surroundings[_FAR_REACH - _REACH : _FAR_REACH + _REACH + 1]
 
 
 def _run(equal: Sequence[Bools]) -> Ints:
@@ -234,6 +285,8 @@ class Batch:
     alive: Bools  # (B, T, M + T) slots that the edit can point at
     distances: Ints  # (B, T, M + T)
     matches: Ints  # (B, T, M + T)
+    earlier_matches: Ints  # (B, T, M + T)
+    similarities: Ints  # (B, T, M + T)
 
 
 def implicit_batch(instances: Sequence[Instance], multiple: int = 1) -> Batch:
@@ -262,6 +315,8 @@ def implicit_batch(instances: Sequence[Instance], multiple: int = 1) -> Batch:
         alive=np.zeros((size, most, longest + most), dtype=np.bool_),
         distances=np.full((size, most, longest + most), NO_DISTANCE, dtype=np.int64),
         matches=np.full((size, most, longest + most), NO_MATCH, dtype=np.int64),
+        earlier_matches=np.full((size, most, longest + most), NO_MATCH, dtype=np.int64),
+        similarities=np.full((size, most, longest + most), NO_SIMILARITY, dtype=np.int64),
     )
     for row, instance in enumerate(instances):
         _fill(batch, row, instance)
@@ -282,6 +337,8 @@ def _fill(batch: Batch, row: int, instance: Instance) -> None:
             (batch.alive, places.current >= 0),
             (batch.distances, places.distances()),
             (batch.matches, places.matches()),
+            (batch.earlier_matches, places.earlier_matches()),
+            (batch.similarities, places.similarities()),
         )
         for target, values in relations:
             target[row, index, :length] = values[:length]

@@ -14,7 +14,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from model.arrays import NO_DISTANCE, NO_MATCH, EditFeatures, Places, apply_with_features
+from model.arrays import NO_DISTANCE, NO_MATCH, NO_SIMILARITY, EditFeatures, Places, apply_with_features
 from model.bundle import GRAPHS, Bundle, BundleError
 from model.edits import Edit, Slots
 from model.window import Predicted, WindowedHistory
@@ -207,6 +207,8 @@ class History:
             "alive": self._by_column(places.current >= 0, fill=False),
             "distances": self._by_column(places.distances(), fill=NO_DISTANCE),
             "matches": self._by_column(places.matches(), fill=NO_MATCH),
+            "earlier_matches": self._by_column(places.earlier_matches(), fill=NO_MATCH),
+            "similarities": self._by_column(places.similarities(), fill=NO_SIMILARITY),
         }
 
     def _by_column(self, by_slot: NDArray[Any], fill: int | bool) -> NDArray[Any]:

@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ _TOLERANCE = 1e-4
 _NEGLIGIBLE = -12.0  # log-probability below which single precision itself is the difference
 _SHARED_BYTES = 1024  # smaller weights stay in the graphs
 _FROM_HOST = ("state", "mask")  # what every graph gets from the host rather than from another graph
-RELATIONS = ("alive", "distances", "matches")
-EDITS = ("positions", "contents", "places", "subjects", "deletions", "neighbours", "moves", "steps")
+RELATIONS = tuple(field.name for field in fields(Relations))
+EDITS = tuple(field.name for field in fields(EditInputs))
 
 
 class _Encode(nn.Module):
@@ -55,10 +56,10 @@ class _Encode(nn.Module):
         self.outputs: list[str] = []
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        state, mask, alive, distances, matches = inputs
+        state, mask, *relations = inputs
         encoded = self.network.encode(state, mask)
         caches, rows = self.network.start(encoded)
-        scores = self.network.point(encoded, caches, rows, Relations(alive, distances, matches))
+        scores = self.network.point(encoded, caches, rows, Relations(*relations))
         because = caches.pop("because")
         results = {name: value for name, value in encoded.items() if name not in ("state", "state_mask")}
         results |= {f"present.{name}": value for name, value in caches.items()}

@@ -54,6 +54,7 @@ class FitConfig:
     batch_tokens: int = 32_768  # bounds memory, not the synthetic tasks
     seed: int = 0
     average: float = 0.0  # decay of a running average of the weights, which is then what is kept; 0 is none
+    jump_weight: float = 1.0  # of the position of an edit that begins a hunk: the hard and the useful ones
     dev_count: int = 1_000  # instances of the dev split that are looked at
     threads: int = 0  # 0: as torch likes
     device: str = "cpu"
@@ -198,7 +199,7 @@ class Run:
         batch = to_device(self.train.make(rows), self.device)
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
-        loss = loss_of(self.network(batch), batch)
+        loss = loss_of(self.network(batch), batch, self.config.jump_weight)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
@@ -293,8 +294,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     defaults = {field.name: field.default for field in fields(FitConfig)}
     for name in ("hidden", "warmup", "batch", "batch_tokens", "seed", "dev_count", "threads"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=defaults[name])
-    for name in ("lr", "average"):
-        parser.add_argument(f"--{name}", type=float, default=defaults[name])
+    for name in ("lr", "average", "jump_weight"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=defaults[name])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--init", help="a run or a bundle whose weights to begin with")
     parser.add_argument(

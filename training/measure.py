@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from model.networks.incremental import Scores
+from model.arrays import STOP_DISTANCE
+from model.networks.incremental import Scores, TorchBatch
 from training.batches import AnyBatch, Batches, to_device
 
 Counts = NDArray[np.int64]
@@ -66,12 +67,18 @@ def _sum(counts: Counts, right: NDArray[np.bool_]) -> Counts:
     return result
 
 
-def loss_of(scores: Scores, batch: AnyBatch) -> torch.Tensor:
-    """Cross entropy of position and content, a mean over the edits that are to be predicted."""
+def loss_of(scores: Scores, batch: AnyBatch, jump_weight: float = 1.0) -> torch.Tensor:
+    """Cross entropy of position and content, a mean over the edits that are to be predicted.
+
+    `jump_weight` counts the position of an edit that begins a hunk, or stops, as so many."""
     mask = batch.loss_mask
-    return cross_entropy(scores.position[mask], batch.positions[mask]) + cross_entropy(
-        scores.content[mask], batch.contents[mask]
-    )
+    content = cross_entropy(scores.content[mask], batch.contents[mask])
+    if jump_weight == 1.0 or not isinstance(batch, TorchBatch):
+        return cross_entropy(scores.position[mask], batch.positions[mask]) + content
+    is_jump = (batch.steps == 0) | (batch.moves == STOP_DISTANCE)
+    weights = torch.where(is_jump, jump_weight, 1.0)[mask]
+    position = cross_entropy(scores.position[mask], batch.positions[mask], reduction="none")
+    return (position * weights).mean() + content
 
 
 @torch.no_grad()

@@ -41,6 +41,8 @@ class Relations:
     alive: Tensor
     distances: Tensor
     matches: Tensor
+    earlier_matches: Tensor
+    similarities: Tensor
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class TorchBatch:
     alive: Tensor
     distances: Tensor
     matches: Tensor
+    earlier_matches: Tensor
+    similarities: Tensor
 
     @property
     def edits(self) -> EditInputs:
@@ -80,7 +84,7 @@ class TorchBatch:
 
     @property
     def relations(self) -> Relations:
-        return Relations(self.alive, self.distances, self.matches)
+        return Relations(**{field.name: getattr(self, field.name) for field in fields(Relations)})
 
 
 class IncrementalNetwork(nn.Module):

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.arrays import DISTANCES, MATCHES, NEIGHBOURS, STEPS
+from model.arrays import DISTANCES, MATCHES, NEIGHBOURS, SIMILARITIES, STEPS
 from model.config import ModelConfig
 from model.networks.attention import NEVER, attend, causal_mask, split_keys, split_values
 from model.networks.decoders import earlier_mask
@@ -158,6 +158,8 @@ class NextEdit(IncrementalNetwork):
         self.point_query = nn.Linear(size, size)
         self.distance = nn.Linear(size, DISTANCES)
         self.match = nn.Linear(size, MATCHES)
+        self.earlier_match = nn.Linear(size, MATCHES)
+        self.similarity = nn.Linear(size, SIMILARITIES)
         # The content
         self.row_context = nn.Linear(size, size)
         self.content_norm = nn.LayerNorm(size)
@@ -226,6 +228,8 @@ class NextEdit(IncrementalNetwork):
         logits = compare(queries, encoded, caches)  # (B, N, slots)
         logits = logits + self.distance(normed).gather(2, relations.distances)
         logits = logits + self.match(normed).gather(2, relations.matches)
+        logits = logits + self.earlier_match(normed).gather(2, relations.earlier_matches)
+        logits = logits + self.similarity(normed).gather(2, relations.similarities)
         result: Tensor = logits.masked_fill(~relations.alive, NEVER)
         return result
 
