@@ -36,6 +36,9 @@ const SETTINGS = {
     "workbench.tips.enabled": false,
 };
 
+/** The scenarios are about what the editor does with a suggestion, not about how sure the model must be of it. */
+const THRESHOLD = 0.02;
+
 export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export async function until(what, condition, milliseconds = 30_000) {
@@ -76,7 +79,11 @@ export class Workbench {
         this.python = pythonWithDependenciesOnly(python, path.join(this.root, "python"));
         this.writeSettings("User", SETTINGS);
         // Settings of machine scope are not honoured from the user's file in a remote window, and this is one.
-        this.machineSettings = { "likewise.python": this.python, "likewise.logLevel": "debug" };
+        this.machineSettings = {
+            "likewise.python": this.python,
+            "likewise.logLevel": "debug",
+            "likewise.threshold": THRESHOLD,
+        };
         this.writeSettings("Machine", this.machineSettings);
     }
 
@@ -204,6 +211,12 @@ export class Workbench {
         );
     }
 
+    cursorOn(line) {
+        return until(`cursor on line ${line}`, async () =>
+            (await this.page.locator("#status\\.editor\\.selection").innerText()).startsWith(`Ln ${line},`),
+        );
+    }
+
     /** Types over the word at this place, as a user who renames by hand. */
     async replace(line, column, old, text) {
         await this.goTo(line, column);
@@ -226,61 +239,64 @@ export class Workbench {
         return fs.readFileSync(path.join(this.folder, name), "utf8");
     }
 
-    /** What decorations draw: each struck text, and each text written into the lines. */
+    /** What decorations draw, line by line: the struck text and the texts written into the line. */
     drawn() {
         return this.page.evaluate(() => {
             const plain = (text) => text.replaceAll("\u00a0", " ").replaceAll("\u00b7", " ");
             const content = (element, which) => {
                 const value = getComputedStyle(element, which).content;
-                return value === "none" || value === "normal" ? "" : plain(value.slice(1, -1));
+                return value === "none" || value === "normal" ? "" : plain(value.slice(1, -1)).trim();
             };
-            const struck = [];
-            const written = [];
-            for (const span of document.querySelectorAll(".editor-instance .view-line span span")) {
-                if (
-                    getComputedStyle(span).textDecorationLine.includes("line-through") &&
-                    span.textContent.trim() !== ""
-                ) {
-                    struck.push(plain(span.textContent));
-                }
-                written.push(content(span, "::before"), content(span, "::after"));
-            }
-            return { struck: struck.join("|"), written: written.filter((text) => text !== "") };
-        });
-    }
-
-    /** Numbers of the lines with a struck text, when the file is scrolled to its top. */
-    struckLines() {
-        return this.page.evaluate(() => {
-            const lines = [...document.querySelectorAll(".editor-instance .view-lines .view-line")];
             const isStruck = (span) => getComputedStyle(span).textDecorationLine.includes("line-through");
-            const top = (line) => Number.parseInt(line.style.top, 10);
-            return lines
-                .sort((one, other) => top(one) - top(other))
-                .flatMap((line, index) =>
-                    [...line.querySelectorAll("span span")].some(isStruck) ? [index + 1] : [],
-                );
+            const editor = document.querySelector(".editor-instance");
+            const numbers = new Map(
+                [...editor.querySelectorAll(".margin-view-overlays > div")].map((row) => [
+                    row.style.top,
+                    Number(row.querySelector(".line-numbers")?.textContent),
+                ]),
+            );
+            return [...editor.querySelectorAll(".view-lines .view-line")]
+                .map((line) => {
+                    const spans = [...line.querySelectorAll("span span")];
+                    return {
+                        number: numbers.get(line.style.top),
+                        struck: plain(
+                            spans
+                                .filter(isStruck)
+                                .map((span) => span.textContent)
+                                .join(""),
+                        ).trim(),
+                        written: spans
+                            .flatMap((span) => [content(span, "::before"), content(span, "::after")])
+                            .filter((text) => text !== ""),
+                    };
+                })
+                .filter(({ struck, written }) => struck !== "" || written.length > 0);
         });
     }
 
-    /** Waits until this text is struck through and that one written beside it. */
-    shows(struck, written) {
-        return until(`${struck} struck through and ${written} beside it`, async () => {
-            const drawn = await this.drawn();
-            return (
-                drawn.struck.includes(struck) &&
-                drawn.written.some((text) => text.trim() === written) &&
-                drawn
-            );
+    /** Waits until this text is struck through and that one written beside it; returns the number of the line. */
+    async shows(struck, written) {
+        const line = await until(`${struck} struck through and ${written} beside it`, async () =>
+            (await this.drawn()).find((line) => line.struck === struck && line.written.includes(written)),
+        );
+        return line.number;
+    }
+
+    /** Waits until a text like this is written into the cursor line, beside the code. */
+    async hint(pattern) {
+        return until(`a hint like ${pattern}`, async () => {
+            const texts = (await this.drawn()).flatMap(({ written }) => written);
+            return texts.map((text) => pattern.exec(text)).find((match) => match !== null);
         });
     }
 
     /** Waits until nothing is drawn. */
     showsNothing() {
-        return until("nothing drawn", async () => {
-            const { struck, written } = await this.drawn();
-            return struck === "" && written.length === 0 && (await this.ghost()) === "";
-        });
+        return until(
+            "nothing drawn",
+            async () => (await this.drawn()).length === 0 && (await this.ghost()) === "",
+        );
     }
 
     async ghost() {
