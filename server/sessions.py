@@ -37,23 +37,17 @@ class Session:
         self._synced = (
             0  # how many of the edits the history has, or will have when the step that runs is done
         )
-        self._has_dropped = False  # the history has edits that the client took back
 
     @property
     def has_work(self) -> bool:
-        return self.history is None or self.waiting is not None or self.is_behind
-
-    @property
-    def is_behind(self) -> bool:
-        return self._synced < len(self.edits) or self._has_dropped
+        return self.history is None or self.waiting is not None
 
     @property
     def nbytes(self) -> int:
         return self.history.nbytes if self.history is not None else _BYTES_OF_TOKEN * len(self.state)
 
     def change(self, version: int, keep: int, append: Sequence[Edit]) -> None:
-        if keep < self._synced:
-            self._synced, self._has_dropped = keep, True
+        self._synced = min(self._synced, keep)
         del self.edits[keep:]
         self.edits.extend(append)
         self.version = version
@@ -61,7 +55,7 @@ class Session:
     def take_changes(self) -> tuple[int, list[Edit]]:
         """What the history must keep and append to be level with the client."""
         keep, append = self._synced, self.edits[self._synced :]
-        self._synced, self._has_dropped = len(self.edits), False
+        self._synced = len(self.edits)
         return keep, append
 
 

@@ -108,9 +108,9 @@ class Connection:
         if message.version < session.version or message.keep > len(session.edits):
             await self._reopen(message, "version-gap")
             return
+        # The history takes them in when it is asked: until then they may change again at the next keystroke.
         edits = checked_edits(message.append, self._engine.predictor, message.keep)
         session.change(message.version, message.keep, edits)
-        self._serve(session)
 
     async def _ask(self, session: Session, message: Predict) -> None:
         if message.version != session.version:
@@ -145,7 +145,7 @@ class Connection:
             while session.is_alive and session.has_work:
                 if session.history is None:
                     await self._encode(session)
-                else:
+                elif session.waiting is not None:
                     question, session.waiting = session.waiting, None
                     await self._step(session, session.history, question)
         except Refused as refused:
@@ -175,7 +175,7 @@ class Connection:
             engine.sessions.trim()
             await self._send(Opened(document=session.document, version=session.opened_version))
 
-    async def _step(self, session: Session, history: AnyHistory, question: Predict | None) -> None:
+    async def _step(self, session: Session, history: AnyHistory, question: Predict) -> None:
         engine = self._engine
         keep, append = session.take_changes()
         timings = Timings()
@@ -183,24 +183,24 @@ class Connection:
         def step() -> Answer | None:
             began = time.perf_counter()
             bring(history, keep, append)
-            timings.step += 1000 * (time.perf_counter() - began)
-            return None if question is None or history.needs_encoding else answer(question)
+            timings.step = 1000 * (time.perf_counter() - began)
+            return None if history.needs_encoding else answer()
 
-        def answer(question: Predict) -> Answer:
+        def answer() -> Answer:
             began = time.perf_counter()
             result = answer_stream(engine.predictor, history, question)
-            timings.predict += 1000 * (time.perf_counter() - began)
+            timings.predict = 1000 * (time.perf_counter() - began)
             return result
 
         done = await engine.scheduler.step(step)
-        engine.metrics.step.observe(timings.step / 1000)
         timings.waiting = 1000 * done.waiting_seconds
-        if question is not None:
-            if done.value is None:  # the window of a long file moves: that is an encoding
-                done = await engine.scheduler.encode(lambda: answer(question))
-                timings.waiting += 1000 * done.waiting_seconds
-            assert done.value is not None
-            await self._send_prediction(question, done.value, timings)
+        made = done.value
+        if made is None:  # the window of a long file moves: that is an encoding
+            encoded = await engine.scheduler.encode(answer)
+            timings.waiting += 1000 * encoded.waiting_seconds
+            made = encoded.value
+        engine.metrics.step.observe(timings.step / 1000)
+        await self._send_prediction(question, made, timings)
 
     async def _send_prediction(self, question: Predict, answer: Answer, timings: Timings) -> None:
         metrics = self._engine.metrics

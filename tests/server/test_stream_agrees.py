@@ -175,6 +175,8 @@ class Streams(RuleBasedStateMachine):
             )
         )
         self.socket.send_json({"document": document, **message})
+        if answer == "error":
+            self.say("predict", document, version=naive.version)
         assert self.socket.receive_json()["type"] == answer
 
     @precondition(lambda self: self.open)
