@@ -46,6 +46,13 @@ def stop_edit(state_length: int) -> Edit:
     return Edit(position=state_length - 1, content=END)
 
 
+def check_tokens(tokens: Iterable[int], vocabulary_size: int) -> None:
+    """Fails when one of them is not in the vocabulary."""
+    for token in tokens:
+        if not 0 <= token < vocabulary_size:
+            raise ValueError(f"token {token} is outside a vocabulary of {vocabulary_size}")
+
+
 class Slots:
     """The live order of the slots of a state while edits are applied to it, one after another."""
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from model.arrays import NO_DISTANCE, NO_MATCH, NO_SIMILARITY, EditFeatures, Places, apply_with_features
 from model.bundle import GRAPHS, Bundle, BundleError
-from model.edits import Edit, Slots
+from model.edits import Edit, Slots, check_tokens
 from model.window import Predicted, WindowedHistory
 
 Floats = NDArray[np.float32]
@@ -50,10 +50,10 @@ class Predictor:
 
     def open(self, state: Sequence[int]) -> "History | WindowedHistory":
         """Encode a state. A file longer than the model's limit is seen through a window."""
-        _check_tokens(state, self.bundle.config.vocabulary_size)
-        limit = self.bundle.config.limit_tokens
-        if len(state) > limit:
-            return WindowedHistory(lambda window: History(self, window), state, limit)
+        config = self.bundle.config
+        check_tokens(state, config.vocabulary_size)
+        if len(state) > config.limit_tokens:
+            return WindowedHistory(lambda window: History(self, window), state, config)
         return History(self, state)
 
     def run(self, graph: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class History:
 
     def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None:
         """Add edits; none is added when one of them is wrong. Tentative ones differ for long files only."""
-        _check_tokens([edit.content for edit in edits], self._predictor.bundle.config.vocabulary_size)
+        check_tokens((edit.content for edit in edits), self._predictor.bundle.config.vocabulary_size)
         known = len(self.slots.edits)
         try:
             features = [apply_with_features(self._places, edit) for edit in edits]
@@ -217,12 +217,6 @@ class History:
         result[0, 0, :length] = by_slot[:length]
         result[0, 0, self._columns :] = by_slot[length:]
         return result
-
-
-def _check_tokens(tokens: Sequence[int], vocabulary_size: int) -> None:
-    for token in tokens:
-        if not 0 <= token < vocabulary_size:
-            raise ValueError(f"token {token} is outside a vocabulary of {vocabulary_size}")
 
 
 def _session(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.InferenceSession:

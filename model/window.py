@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from model.edits import DELETE, END, START, Edit, Slots
+from model.config import ModelConfig
+from model.edits import DELETE, END, START, Edit, Slots, check_tokens
 
 _IMPOSSIBLE = -1e9
 # The window moves when the newest edit comes nearer to its border than this share of its size.
@@ -51,13 +52,11 @@ class WindowedHistory:
     """
 
     def __init__(
-        self, encode: Callable[[Sequence[int]], AnyHistory], state: Sequence[int], limit_tokens: int
+        self, encode: Callable[[Sequence[int]], AnyHistory], state: Sequence[int], config: ModelConfig
     ) -> None:
-        self._encode, self._limit = encode, limit_tokens
+        self._encode, self._config = encode, config
         self.slots = Slots(state)
-        self._firsts = [
-            1
-        ]  # the first token of the window: at first, and after each edit that is not tentative
+        self._firsts = [1]  # first token of the window: at first and after each edit that is not tentative
         self._open()
 
     @property
@@ -78,13 +77,14 @@ class WindowedHistory:
 
     def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None:
         """Add edits; none is added when one of them is wrong."""
+        check_tokens((edit.content for edit in edits), self._config.vocabulary_size)
         known = len(self.slots.edits)
         try:
             for edit in edits:
                 self.slots.apply(edit)
                 if not tentative:
                     self._firsts.append(self._follow(edit))
-        except Exception:  # whatever it was: the history is as it was before
+        except ValueError:
             self.keep(known)
             raise
 
@@ -112,7 +112,7 @@ class WindowedHistory:
     @property
     def _size(self) -> int:
         # START and END of the window take two of the limit; START and END of the file are never inside of it.
-        return self._limit - 2
+        return self._config.limit_tokens - 2
 
     @property
     def _last(self) -> int:
