@@ -124,19 +124,20 @@ def _narrow(batch: Arrays) -> Arrays:
 
 def _joined(parts: Sequence[Arrays]) -> Arrays:
     """One batch out of several, padded to the largest in every axis. All states must have one length."""
-    joined: dict[str, Any] = {}
-    for field in fields(parts[0]):
-        arrays: list[NDArray[Any]] = [getattr(part, field.name) for part in parts]
-        shape = [max(sizes) for sizes in zip(*(array.shape[1:] for array in arrays), strict=True)]
-        kind = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
-        result = np.zeros((sum(len(array) for array in arrays), *shape), dtype=kind)
-        start = 0
-        for array in arrays:
-            region = (slice(start, start + len(array)), *(slice(0, size) for size in array.shape[1:]))
-            result[region] = array
-            start += len(array)
-        joined[field.name] = result
-    return type(parts[0])(**joined)
+    names = [field.name for field in fields(parts[0])]
+    return type(parts[0])(**{name: _padded([getattr(part, name) for part in parts]) for name in names})
+
+
+def _padded(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    sizes = np.max([array.shape[1:] for array in arrays], axis=0).tolist()
+    kind = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
+    result: NDArray[Any] = np.zeros((sum(len(array) for array in arrays), *sizes), dtype=kind)
+    start = 0
+    for array in arrays:
+        region = (slice(start, start + len(array)), *(slice(0, size) for size in array.shape[1:]))
+        result[region] = array
+        start += len(array)
+    return result
 
 
 def _select(batch: Arrays, rows: Rows, longest_state: int | None = None) -> Arrays:

@@ -7,6 +7,7 @@ from model.bundle import Bundle
 from model.edits import DELETE, Edit, Instance
 from tests.training.small_dataset import write_dataset
 from training import evaluate
+from training.checkpoint import load_network
 from training.evaluate import TokenPrediction, by_confidence
 from training.examples import load_examples
 from training.fit import FitConfig, Run
@@ -18,7 +19,7 @@ def test_the_shipped_graphs_are_as_accurate_as_the_network_they_come_from(tmp_pa
     bundle = Bundle.load(TINY_BUNDLE)
     data = str(write_dataset(tmp_path / "data", bundle.config.vocabulary_size, bundle.tokenizer))
     shipped = evaluate.evaluate(TINY_BUNDLE, data, "test")
-    network, config = evaluate.load_network(TINY_BUNDLE)
+    network, config = load_network(TINY_BUNDLE)
     accuracy, tokens = evaluate.measure_network(network, config, load_examples(data, "test"))
     for name, value in accuracy.to_json().items():
         assert shipped[name] == value, name
