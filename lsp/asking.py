@@ -28,6 +28,7 @@ from server import schema
 _LIMIT_EDITS = 100  # of a stream, as in the paper; less if the service says so
 _UNCALIBRATED_THRESHOLD = 0.5  # when the bundle names none
 _ALTERNATIVES = 3
+_READING_SECONDS = 0.05  # who types on within this did not stop to read: the service is for the next key then
 _TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
 _log = logging.getLogger(__name__)
 
@@ -212,6 +213,7 @@ class Asking:
     async def _look_further(self, file: OpenFile, question: Question, best: Suggestion) -> None:
         """While the user reads: what comes next if they accept, and what else there is."""
         settings = self._audience.settings
+        await asyncio.sleep(_READING_SECONDS)
         try:
             await self._look_ahead(file, question, best)
             if settings.push and settings.limit_suggestions == 1:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lsp.document import Document, trimmed
 from lsp.memory import Memory
 from lsp.open_file import OpenFile
-from lsp.recorder import Recorder
+from lsp.recorder import Place, Recorder
 from lsp.suggestions import Answer, Reason, Suggestion, settled
 from model.changes import Change
 from model.edits import DELETE, Edit
@@ -94,12 +94,15 @@ def _objection(
 
 def reasons(document: Document, recorder: Recorder, because: Sequence[int]) -> tuple[Reason, ...]:
     """The places of the past edits that a prediction attended to, each once, the most attended first."""
-    hunks = dict.fromkeys(recorder.hunk_of(index) for index in because if index < len(recorder.edits))
-    return tuple(_reason(document, recorder, *hunk) for hunk in list(hunks)[:_LIMIT_REASONS])
+    known = recorder.hunks()
+    hunks = dict.fromkeys(hunk for index in because for hunk in known if hunk[0] <= index < hunk[1])
+    chosen = list(hunks)[:_LIMIT_REASONS]
+    places = recorder.places(chosen)
+    return tuple(_reason(document, recorder, *each) for each in zip(chosen, places, strict=True))
 
 
-def _reason(document: Document, recorder: Recorder, first: int, last: int) -> Reason:
-    place = recorder.place(first, last)
+def _reason(document: Document, recorder: Recorder, hunk: tuple[int, int], place: Place) -> Reason:
+    first, last = hunk
     text = document.slice(place.start, place.end)
     if not text:  # all that is left of a deletion is its place
         deleted = [

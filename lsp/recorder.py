@@ -190,25 +190,32 @@ class Recorder:
         return list(zip(borders, [*borders[1:], len(self.edits)], strict=True))
 
     def place(self, first: int, last: int) -> Place:
-        """Where the edits from `first` up to `last` stand in the text of now."""
-        explicit = self.slots.explicit_positions()
-        starts, ends = [], []
-        for index in range(first, last):
-            is_insertion = self.edits[index].content != DELETE
-            start = explicit[index] + is_insertion
-            end = start + is_insertion
-            for later in range(index + 1, len(self.edits)):
-                start = _shifted(start, explicit[later], self.edits[later].content)
-                end = max(start, _shifted(end, explicit[later], self.edits[later].content))
-            starts.append(start)
-            ends.append(end)
-        return Place(self.offset_of_token(min(starts)), self.offset_of_token(max(ends)))
+        """Where a hunk, the edits from `first` up to `last`, stands in the text of now."""
+        return self.places([(first, last)])[0]
 
-    def offset_of_token(self, explicit: int) -> int:
-        """The offset, in the text, at which a token of the current state begins."""
-        remaining = max(0, explicit - 1)  # one for START
+    def places(self, hunks: Sequence[tuple[int, int]]) -> list[Place]:
+        """Where hunks stand in the text of now."""
+        explicit = self.slots.explicit_positions()
+        borders: list[int] = []
+        for first, last in hunks:
+            inserts = [edit.content != DELETE for edit in self.edits[first:last]]
+            start = explicit[first] + inserts[0]
+            end = start + sum(inserts)
+            for position, edit in zip(explicit[last:], self.edits[last:], strict=True):
+                start = _shifted(start, position, edit.content)
+                end = max(start, _shifted(end, position, edit.content))
+            borders += [start, end]
+        offsets = self.offsets_of_tokens(borders)
+        return [Place(*pair) for pair in zip(offsets[::2], offsets[1::2], strict=True)]
+
+    def offsets_of_tokens(self, explicit: Sequence[int]) -> list[int]:
+        """The offsets, in the text, at which tokens of the current state begin."""
         tokens = self._tokens_of_stream()
         ends = list(accumulate(map(len, tokens)))
+        return [self._offset_of_token(each, tokens, ends) for each in explicit]
+
+    def _offset_of_token(self, explicit: int, tokens: list[tuple[int, ...]], ends: list[int]) -> int:
+        remaining = max(0, explicit - 1)  # one for START
         segment = bisect_right(ends, remaining)
         if segment == len(tokens):
             return len(self.text)
@@ -453,7 +460,7 @@ class Recorder:
         if deleted:
             return True
         gap = self.place(first, last).start
-        return self.offset_of_token(self.slots.explicit_position(position) + 1) == gap
+        return self.offsets_of_tokens([self.slots.explicit_position(position) + 1]) == [gap]
 
 
 def _shifted(place: int, explicit: int, content: int) -> int:

@@ -57,11 +57,11 @@ class Server(LanguageServer):
 
     def show(self, file: OpenFile, answer: Answer) -> None:
         if self.files.settings.push:
-            self.protocol.notify("likewise/suggestion", doors.notice(file, answer))
+            self._say("likewise/suggestion", doors.notice(file, answer))
 
     def tell(self, status: Status) -> None:
         if self.files.settings.push:
-            self.protocol.notify("likewise/status", _status(status))
+            self._say("likewise/status", _status(status))
 
     def log(self, message: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Info, message))
@@ -81,6 +81,10 @@ class Server(LanguageServer):
 
     async def close(self) -> None:
         await self.files.stop()
+
+    def _say(self, method: str, params: dict[str, Any]) -> None:
+        """A notification that is plain JSON already: at each keystroke, so not by way of pygls' converter."""
+        self.protocol._send_data({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def create_server() -> Server:
