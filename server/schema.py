@@ -11,7 +11,8 @@ vocabulary, so a request in tokens names the bundle it means by its hash.
 - `predict` asks for suggestions at the newest version, that of the last `open` or `edits`; so a client whose text moved
   on without any edit (a half-typed name grew) sends `edits` with all kept and none appended. Each `predict` has exactly
   one answer: a `prediction`, a `reopen` or an `error`. One that a newer `predict` for the same document overtook while it
-  waited is answered by the silence `superseded`.
+  waited is answered by the silence `superseded`. The silence `token-complete` says that the prefix is a whole name already:
+  send it as an edit, and ask again without it.
 - `close` forgets a document and has no answer. So does the end of the connection.
 - `reopen` answers whatever names a document, a version or edits that the service does not have: the client sends `open`
   with its own snapshot and goes on. A session ends with its `reopen`.

@@ -1,5 +1,6 @@
 """The real process: starts, says where it is, serves, and goes."""
 
+import contextlib
 import json
 import os
 import signal
@@ -11,7 +12,11 @@ from typing import Any
 
 import psutil
 import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
+from model.bundle import Bundle
 from tests.server.conftest import TEXT, TINY_BUNDLE
 
 Start = Callable[..., subprocess.Popen[str]]
@@ -90,6 +95,44 @@ def test_a_port_that_is_taken_is_said(start: Start) -> None:
     assert (second.returncode, output) == (1, "")
     assert f"port {port}" in errors
     assert "Traceback" not in errors
+
+
+def test_after_kill_9_a_client_that_follows_the_protocol_gets_the_same_answers(start: Start) -> None:
+    tokenizer = Bundle.load(TINY_BUNDLE).require_tokenizer()
+    sha256 = Bundle.load(TINY_BUNDLE).sha256
+    state = [1, *tokenizer.encode(TEXT), 2]
+    opening = {"type": "open", "document": "a.py", "version": 1, "bundle": sha256, "state": state}
+    append = [{"position": 3, "content": "DELETE"}, {"position": 2, "content": state[5]}]
+    edits = {"type": "edits", "document": "a.py", "version": 2, "keep": 0, "append": append}
+    question = {"type": "predict", "document": "a.py", "version": 2, "threshold": 0.0, "until": "hunk"}
+
+    def say(socket: ClientConnection, *messages: dict[str, Any]) -> dict[str, Any]:
+        for message in messages:
+            socket.send(json.dumps(message))
+        answer: dict[str, Any] = json.loads(socket.recv(timeout=20))
+        return answer
+
+    first = start("--port", "0", "--bundle", str(TINY_BUNDLE))
+    address = ready(first)["address"]
+    url = address.replace("http", "ws") + "/stream"
+    with connect(url, compression=None) as socket:
+        assert say(socket, opening)["type"] == "opened"
+        before = say(socket, edits, question)
+        socket.send(json.dumps(question))
+        first.kill()
+        first.wait()
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                socket.recv(timeout=10)
+    ready(start("--port", address.rpartition(":")[2], "--bundle", str(TINY_BUNDLE)))
+    with connect(url, compression=None) as socket:
+        assert say(socket, question)["type"] == "reopen"
+        assert say(socket, opening)["type"] == "opened"
+        after = say(socket, edits, question)
+    assert before["type"] == after["type"] == "prediction"
+    assert before["suggestions"] == after["suggestions"]
+    with pytest.raises(InvalidStatus), connect(url, origin=Origin("https://evil.example")):
+        pass
 
 
 @pytest.mark.parametrize(
