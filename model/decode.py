@@ -26,7 +26,8 @@ _LONGEST = 48  # edits of one prediction; what is longer is not the next edit bu
 _BECAUSE = 3  # past edits named for a prediction
 _BECAUSE_SHARE = 0.5  # of the most attended one's weight
 _LOOK_BACK = 24  # edits within which to come back to an earlier state is to undo
-_BEGINNINGS = 16  # ways to spell the beginning of a name that are followed
+_BEGINNINGS = 16  # beginnings of a name that are followed, to continue what is being typed
+_FOLLOWED = 4  # tokens after each of them
 _LEAST = np.float32(-1e8)  # below this a slot is not there
 
 
@@ -120,9 +121,8 @@ class _Decoder:
         """The rest of the name that is being typed, and on to the end of what was asked for."""
         assert self.wish.cursor is not None
         prefix = self.wish.prefix.encode("utf-8", "surrogatepass")
-        tokens, score = self._beginning(self.wish.cursor, prefix)
-        spelled = b"".join(self.tokenizer.bytes_of[token] for token in tokens)
-        if spelled == prefix and self.tokenizer.ends[tokens[-1]]:
+        tokens, score = self._name(self.wish.cursor, prefix)
+        if self._spelled(tokens) == prefix and self.tokenizer.ends[tokens[-1]]:
             raise _Failed("token-complete")
         self.history.keep(self.known)
         sequence = _Sequence(self, self.root)
@@ -134,41 +134,55 @@ class _Decoder:
         confidence = sequence.check()
         return self._prediction(sequence, confidence, continues_prefix=True)
 
-    def _beginning(self, position: int, prefix: bytes) -> tuple[tuple[int, ...], float]:
-        """The likeliest tokens to spell the prefix, the last may go beyond it; and their log-probability given it.
+    def _name(self, position: int, prefix: bytes) -> tuple[tuple[int, ...], float]:
+        """The likeliest name that begins with the prefix, and its log-probability given the prefix.
 
-        The likeliest unfinished spelling is always followed first, so what is found is the best unless the search ends early.
-        """
+        The likeliest beginning is always followed first, so the name is the best one; unless the search ends early, and
+        then it may be unfinished."""
         unfinished: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]  # a heap: log-probabilities negated
         best, found = -np.inf, ()  # type: float, tuple[int, ...]
-        total = -np.inf  # log-probability of all that agrees
+        total = -np.inf  # log-probability of all that agrees with the prefix
         for _ in range(_BEGINNINGS):
             if not unfinished or -unfinished[0][0] <= best:
                 break
             negated, tokens = heappop(unfinished)
-            rest = prefix[sum(len(self.tokenizer.bytes_of[token]) for token in tokens) :]
-            scores = self._contents_after(position, tokens)
-            for token in self.tokenizer.agreeing(rest):
-                score = float(scores[token]) - negated
-                if len(self.tokenizer.bytes_of[token]) < len(rest):
+            rest = prefix[len(self._spelled(tokens)) :]
+            for token, score in self._going_on(position, tokens, rest):
+                score -= negated
+                is_typed = len(self.tokenizer.bytes_of[token]) >= len(rest)  # all of the prefix
+                if rest and is_typed:
+                    total = float(np.logaddexp(total, score))
+                if not (is_typed and self.tokenizer.ends[token]):
                     heappush(unfinished, (-score, (*tokens, token)))
-                    continue
-                total = float(np.logaddexp(total, score))
-                if score > best:
+                elif score > best:
                     best, found = score, (*tokens, token)
+        for negated, tokens in sorted(unfinished):
+            if len(self._spelled(tokens)) < len(prefix):
+                total = float(np.logaddexp(total, -negated))
+            elif not found:
+                best, found = -negated, tokens
         if not found:
             raise _Failed("below-threshold")
-        for negated, _ in unfinished:
-            total = float(np.logaddexp(total, -negated))
         return found, min(0.0, best - total)
 
-    def _contents_after(self, position: int, tokens: tuple[int, ...]) -> NDArray[np.float32]:
-        """Log-probabilities of the token that follows these, inserted at a position."""
-        if not tokens:
-            return self.history.content(self.root, position)
+    def _going_on(self, position: int, tokens: tuple[int, ...], rest: bytes) -> Iterator[tuple[int, float]]:
+        """Tokens that may follow these, inserted at a position, and their log-probabilities."""
         self.history.keep(self.known)
-        self.history.append(self._spelling(position, tokens), tentative=True)
-        return self.history.content(self.history.predict(), len(self.history.slots.contents) - 1)
+        predicted = self.root
+        if tokens:
+            self.history.append(self._spelling(position, tokens), tentative=True)
+            predicted = self.history.predict()
+            position = len(self.history.slots.contents) - 1
+        scores = self.history.content(predicted, position)
+        if rest:  # the user types on here: that is given
+            yield from ((token, float(scores[token])) for token in self.tokenizer.agreeing(rest))
+            return
+        words = np.argsort(-scores[DELETE + 1 :], kind="stable")[:_FOLLOWED] + DELETE + 1
+        here = float(predicted.positions[position])
+        yield from ((int(token), here + float(scores[token])) for token in words)
+
+    def _spelled(self, tokens: tuple[int, ...]) -> bytes:
+        return b"".join(self.tokenizer.bytes_of[token] for token in tokens)
 
     def _spelling(self, position: int, tokens: tuple[int, ...]) -> list[Edit]:
         """The edits that insert the tokens one after another."""

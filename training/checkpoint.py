@@ -81,7 +81,10 @@ def load_network(folder: Path) -> tuple[nn.Module, ModelConfig]:
     config = ModelConfig.from_text((folder / CONFIG).read_text())
     network = build(config)
     tensors, _ = load_tensors(weights[0])
-    network.load_state_dict(_under("network.", tensors) if weights[0].name == LAST else tensors)
+    try:
+        network.load_state_dict(_under("network.", tensors) if weights[0].name == LAST else tensors)
+    except RuntimeError as error:  # torch's word for weights of other names or shapes
+        raise ValueError(f"{weights[0]} does not hold the weights of this {config.model}: {error}") from None
     return network, config
 
 

@@ -1,0 +1,112 @@
+"""A network as a bundle: what the graphs say is what the network says."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from model.bundle import Bundle
+from model.calibration import Calibration
+from model.config import ModelConfig
+from model.networks.build import build
+from model.networks.incremental import IncrementalNetwork
+from model.predictor import Predictor
+from tests.tokenizing import small_tokenizer
+from training import checkpoint
+from training.export import disagreement, export, load_run, main
+
+TINY_BUNDLE = Path(__file__).parent.parent / "data" / "tiny_bundle"
+CONFIG = ModelConfig("IA-vg", len(small_tokenizer()), 14, heads=7, limit_tokens=101, limit_edits=17)
+
+
+def make_network(config: ModelConfig = CONFIG) -> IncrementalNetwork:
+    torch.manual_seed(0)
+    network = build(config)
+    assert isinstance(network, IncrementalNetwork)
+    return network
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training run as it stands on disk, of a network that has learned nothing."""
+    folder = tmp_path_factory.mktemp("run")
+    checkpoint.write_json(folder / checkpoint.CONFIG, CONFIG.to_json())
+    checkpoint.save_tensors(folder / checkpoint.BEST, make_network().state_dict(), {})
+    (folder / "tokenizer.json").write_text(small_tokenizer().json)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exported(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Exporting takes seconds: all tests share one."""
+    out = tmp_path_factory.mktemp("bundles") / "small"
+    assert main([str(run), "--out", str(out)]) == 0
+    return out
+
+
+def test_the_tiny_bundle_is_its_network() -> None:
+    """IA-next. When this fails because the network has changed: python -m tests.make_tiny_bundle."""
+    network, _, _ = load_run(TINY_BUNDLE)
+    assert disagreement(network.eval(), Predictor(Bundle.load(TINY_BUNDLE), "cpu")) < 1e-4
+
+
+def test_an_exported_bundle_is_its_network(exported: Path) -> None:
+    bundle = Bundle.load(exported)
+    assert (bundle.name, bundle.config) == ("small", CONFIG)
+    assert disagreement(make_network().eval(), Predictor(bundle, "cpu")) < 1e-4
+
+
+def test_a_weight_is_stored_once(exported: Path) -> None:
+    graphs = sum(path.stat().st_size for path in exported.glob("*.onnx"))
+    assert graphs < 250_000
+    network, config, tokenizer = load_run(exported)
+    assert config == CONFIG
+    assert tokenizer is not None
+    for name, weight in make_network().state_dict().items():
+        assert torch.equal(weight, network.state_dict()[name])
+
+
+def test_nothing_else_is_left_beside_the_bundle(exported: Path) -> None:
+    assert [path.name for path in exported.parent.iterdir()] == ["small"]
+    manifest = json.loads((exported / "manifest.json").read_text())
+    assert {path.name for path in exported.iterdir()} == {*manifest["files"], "manifest.json"}
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ValueError, match="is not empty and not a bundle: it is not replaced"):
+        export(make_network(), CONFIG, None, tmp_path, name="small")
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_a_network_that_the_graphs_do_not_follow_is_refused(exported: Path) -> None:
+    other = make_network()
+    with torch.no_grad():
+        other.embedding.weight[5] += 1  # type: ignore[union-attr, operator, index]
+    assert disagreement(other.eval(), Predictor(Bundle.load(exported), "cpu")) > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [("E", "holds the model E, which cannot be exported"), (None, "is neither a training run nor a bundle")],
+)
+def test_what_cannot_be_exported_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str | None, message: str
+) -> None:
+    if model is not None:
+        config = ModelConfig(model, 11, 7)
+        checkpoint.write_json(tmp_path / checkpoint.CONFIG, config.to_json())
+        checkpoint.save_tensors(tmp_path / checkpoint.BEST, build(config).state_dict(), {})
+    assert main([str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_tokenizer_and_the_calibration_of_a_bundle_go_with_it(exported: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(exported, tmp_path / "bundle"))
+    _, _, tokenizer = load_run(folder)
+    assert tokenizer is not None
+    assert tokenizer.spellings == small_tokenizer().spellings
+    assert Bundle.load(folder).calibration == Calibration()
