@@ -95,8 +95,8 @@ def create_app(predictor: Predictor, settings: Settings) -> FastAPI:
     app.state.engine = engine
     engine.metrics.model.info({"sha256": predictor.bundle.sha256, "provider": predictor.provider})
     _add_errors(app)
-    _add_status_routes(app, engine)
     _add_predict(app, engine)
+    _add_status_routes(app, engine)
     _add_stream(app, engine)
     app.add_middleware(MeasuredRequests, metrics=engine.metrics)
     app.add_middleware(Guard, settings=settings)

@@ -36,7 +36,7 @@ class Settings:
     limit_connections: int = 64
     limit_documents: int = 200  # of one connection
     limit_sessions: int = 256
-    limit_session_bytes: int = 512_000_000  # caches of all sessions together
+    limit_session_bytes: int = 256_000_000  # caches of all sessions together; about 12 files of 8,000 tokens
     limit_idle_seconds: float = 1_800.0
     limit_waiting: int = 64  # encodings that wait for a worker before the next is refused
     step_threads: int = 2
