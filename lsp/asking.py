@@ -7,7 +7,9 @@ brings the tokenizer, the wire and the connection with it.
 import asyncio
 import logging
 import time
+import traceback
 from collections import Counter
+from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Protocol
 
@@ -139,7 +141,7 @@ class Asking:
         if silence is not None:
             self._audience.settle(file, Answer(silence=silence))
         else:
-            file.task = asyncio.create_task(self._find_answer(file))
+            file.task = asyncio.create_task(self._guarded(file, self._find_answer(file)))
 
     def answer_from_ahead(self, file: OpenFile) -> bool:
         """If the text is the one that we looked ahead to, the answer is there already."""
@@ -155,7 +157,8 @@ class Asking:
         self._audience.settle(file, answer)
         if answer.best is not None and tuple(recorder.edits) == ahead.edits:
             question = self._question(file, ahead.edits, threshold=self._threshold)
-            file.task = asyncio.create_task(self._look_further(file, question, answer.best))
+            further = self._look_further(file, question, answer.best)
+            file.task = asyncio.create_task(self._guarded(file, further))
         return True
 
     async def everywhere(self, file: OpenFile) -> list[Place]:
@@ -181,6 +184,15 @@ class Asking:
     def _threshold(self) -> float:
         chosen = self._audience.settings.threshold
         return chosen if chosen is not None else self._default_threshold
+
+    async def _guarded(self, file: OpenFile, work: Coroutine[None, None, None]) -> None:
+        """Whatever goes wrong about one file, those who wait for its answer get one, and the log says where it was."""
+        try:
+            await work
+        except Exception as error:
+            frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+            _log.error("no answer: %s at %s", type(error).__name__, " ".join(frames))
+            self._audience.settle(file, Answer(silence="internal"))
 
     async def _find_answer(self, file: OpenFile) -> None:
         settings, recorder = self._audience.settings, file.recorder

@@ -179,8 +179,10 @@ class Recorder:
 
     def hunks(self) -> list[tuple[int, int]]:
         """The stream as runs of edits, each at one place."""
+        if not self.edits:
+            return []
         explicit, ends = self.slots.explicit_positions(), {run.end for run in self._runs}
-        borders = [0] if self.edits else []
+        borders = [0]
         for index in range(1, len(self.edits)):
             deletes = self.edits[index - 1].content == DELETE
             following = explicit[index - 1] + (0 if deletes else 2)  # where a deletion would go on

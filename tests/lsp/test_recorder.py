@@ -112,10 +112,8 @@ def test_after_any_changes_the_stream_with_its_prefix_is_the_text(text: str, dat
         assert len(recorder.edits) <= recorder._limit_edits
         assert (service.state, service.edits) == (recorder.state, recorder.edits)
         assert recorder.cursor is None or recorder.cursor in recorder.slots.order
-        if recorder.edits:
-            for first, last in recorder.hunks():
-                place = recorder.place(first, last)
-                assert 0 <= place.start <= place.end <= len(text)
+        for place in recorder.places(recorder.hunks()):
+            assert 0 <= place.start <= place.end <= len(text)
 
 
 def test_a_half_typed_name_is_a_prefix_until_it_ends() -> None:
