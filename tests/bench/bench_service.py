@@ -95,6 +95,7 @@ class Document:
     def __init__(self, tokenizer: Tokenizer, tokens: int) -> None:
         source = "".join(inspect.getsource(module) for module in (argparse, inspect, http.client, subprocess))
         text = tokenizer.encode(source)
+        text *= 1 + tokens // len(text)
         self.state = [START, *text[: tokens - 2], END]
         self.edits = _renames(self.state, tokenizer)
 
@@ -261,6 +262,29 @@ async def _opening(service: Service, sha256: str, small: Document, large: Docume
     ]
 
 
+async def _long(service: Service, sha256: str, document: Document) -> list[Row]:
+    """A file that the model sees through a window: typing, and going to the other end of it and back."""
+    jumps = []
+    async with connected(service, sha256, document, "long.py") as stream:
+        opened = await stream.open(edits=_EDITS)
+        await _latencies(stream, 5)
+        seconds = await _latencies(stream, 50)
+        for place in (len(document.state) - 50, 50) * 3:
+            stream.version += 1
+            began = time.perf_counter()
+            append = [{"position": place, "content": document.state[place]}]
+            await stream.say("edits", keep=_EDITS - 1, append=append)
+            await stream.say("predict", until="token", threshold=0.0)
+            assert (await stream.hear())["type"] == "prediction"
+            jumps.append(time.perf_counter() - began)
+    what = f"{len(document.state):,} tokens, about 10,000 lines"
+    return [
+        (f"opening {what}", milliseconds(opened), "served"),
+        (f"typing in {what}, p50", milliseconds(median(seconds)), "served"),
+        (f"an edit at the other end of {what}, p50", milliseconds(median(jumps)), "served"),
+    ]
+
+
 async def _crowd(service: Service, sha256: str, document: Document, duration: float) -> list[Row]:
     seconds: list[float] = []
     problems: list[str] = []
@@ -346,6 +370,7 @@ def rows(bundle: Path = DEFAULT, *, full: bool = False) -> list[Row]:
         result.append(
             ("resident memory with an 8,000-token file open", f"{service.megabytes:.0f} MB", "<= 300 MB")
         )
+        result += asyncio.run(_long(service, sha256, Document(tokenizer, 100_000)))
         result += asyncio.run(_crowd(service, sha256, small, _FULL_SECONDS if full else _SHORT_SECONDS))
         result += _idle(service)
         result += asyncio.run(_recovery(bundle, service, sha256, small))
