@@ -26,10 +26,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model.tokenizer import Tokenizer, hash_of, segments, train
+from model.tokenizer import Tokenizer, hash_of, train
 from training.corpus import SPLITS, Repository, read_corpus, repository_at
-from training.dataset import DatasetWriter, Kind, ShardWriter, shard_notes
-from training.hunks import hunks_between
+from training.dataset import DatasetWriter, ShardWriter, shard_notes
 from training.miners import Miner, miner_of
 from training.mining import (
     LIMIT_BYTES,
@@ -37,19 +36,18 @@ from training.mining import (
     Modification,
     files_at,
     grouped,
-    has_secret,
     keep_share,
     language_of,
     modifications,
     read_texts,
     read_versions,
-    rejected_change,
     rejected_text,
     sizes_at,
 )
-from training.recordings import recorded_sessions
-from training.sessions import RememberingTokenizer, Session, instance_from_session
-from training.vscode_history import default_folder, histories
+from training.own import recorded, saved_sessions, write_own
+from training.recordings import default_folder
+from training.sessions import RememberingTokenizer
+from training.vscode_history import default_folders
 from training.windows import DIFFERENCES, SETTINGS, Setting, Windows
 
 _NICE = 10  # mining is in no hurry; the machine is a person's
@@ -321,46 +319,14 @@ def _sample_texts(repository: Repository, options: argparse.Namespace) -> Iterat
 
 
 def mine_own(options: argparse.Namespace) -> int:
-    """The user's own saves or recordings: every tenth file is held out for dev."""
+    """The user's own saves or recordings."""
     setting = replace(SETTINGS["product"], **_changed_settings(options))
     tokenizer = RememberingTokenizer(options.tokenizer.read_text(encoding="utf-8"))
-    writer = DatasetWriter(options.out, len(tokenizer), hash_of(tokenizer.spellings))
-    counts: Counter[str] = Counter()
-    for name, session in options.sessions(options, tokenizer, setting):
-        counts["sessions"] += 1
-        if has_secret(session.text):
-            counts["secret"] += 1
-            continue
-        instance = instance_from_session(session, tokenizer, setting.limit_edits)
-        if instance is not None:
-            writer.append("dev" if _draw(name, options.seed) < 0.1 else "train", instance, session.kind)
-    writer.manifest["counts"] = dict(counts)
-    writer.manifest["setting"] = setting.to_json()
-    writer.close(tokenizer.json)
-    print(json.dumps(writer.manifest["splits"]))
+    folders = [options.folder] if options.folder else options.default_folders()
+    sessions = options.sessions(folders, Windows(tokenizer, setting), options.seed)
+    manifest = write_own(tqdm(sessions, unit=" sessions"), tokenizer, setting, options.out)
+    print(json.dumps(manifest["splits"]))
     return 0
-
-
-def _saved_sessions(
-    options: argparse.Namespace, tokenizer: Tokenizer, setting: Setting
-) -> Iterator[tuple[str, Session]]:
-    windows = Windows(tokenizer, setting)
-    for history in tqdm(histories(options.folder or default_folder()), unit=" files"):
-        for number in range(len(history.texts) - 1):
-            versions = list(history.texts[number : number + 4])
-            lines = segments(versions[0])
-            hunks = hunks_between(lines, segments(versions[1]))
-            if hunks is None or rejected_change(lines, hunks) is not None:
-                continue
-            random = Random(f"{options.seed}:{history.path}:{number}")
-            for session in windows.sessions(versions, hunks, random):
-                yield history.path, session._replace(kind=Kind.SAVES)
-
-
-def _recorded_sessions(
-    options: argparse.Namespace, tokenizer: Tokenizer, setting: Setting
-) -> Iterator[tuple[str, Session]]:
-    yield from recorded_sessions(options.folder, Windows(tokenizer, setting))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -394,9 +360,9 @@ def _parser() -> argparse.ArgumentParser:
     vocabulary.add_argument("--bytes-of-repository", type=int, default=1_000_000)
 
     saves = commands.add_parser("vscode-history", help="VS Code's local history")
-    saves.set_defaults(run=mine_own, sessions=_saved_sessions)
+    saves.set_defaults(run=mine_own, sessions=saved_sessions, default_folders=default_folders)
     recordings = commands.add_parser("recordings", help="what the language server recorded")
-    recordings.set_defaults(run=mine_own, sessions=_recorded_sessions)
+    recordings.set_defaults(run=mine_own, sessions=recorded, default_folders=lambda: [default_folder()])
     for command in (saves, recordings):
         command.add_argument("folder", nargs="?", type=Path)
     for command in (git, saves, recordings):

@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import platformdirs
+
 from model.changes import Change
 from model.tokenizer import segments
 from training.dataset import Kind
@@ -35,6 +37,11 @@ class Recording(NamedTuple):
     path: str
     text: str
     steps: list[Step]
+
+
+def default_folder() -> Path:
+    """Where the language server keeps its recordings on this machine."""
+    return Path(platformdirs.user_data_dir("likewise", appauthor=False)) / "recordings"
 
 
 def recorded_sessions(folder: Path, windows: Windows) -> Iterator[tuple[str, Session]]:

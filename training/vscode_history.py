@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlparse
 
 from training.mining import LIMIT_BYTES, rejected_path, rejected_text
 
+_EDITORS = ("Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf")
+
 
 class History(NamedTuple):
     """The saved texts of one file, oldest first."""
@@ -21,16 +23,18 @@ class History(NamedTuple):
     texts: tuple[str, ...]
 
 
-def default_folder() -> Path:
-    """Where VS Code keeps its local history on this machine."""
+def default_folders() -> list[Path]:
+    """Where editors of VS Code's family keep their local history on this machine: those that are there."""
     home = Path.home()
     if sys.platform == "darwin":
-        user = home / "Library" / "Application Support"
+        settings = home / "Library" / "Application Support"
     elif sys.platform == "win32":
-        user = Path(os.path.expandvars("%APPDATA%"))
+        settings = Path(os.path.expandvars("%APPDATA%"))
     else:
-        user = home / ".config"
-    return user / "Code" / "User" / "History"
+        settings = home / ".config"
+    folders = [settings / editor / "User" / "History" for editor in _EDITORS]
+    folders.append(home / ".local" / "share" / "code-server" / "User" / "History")
+    return [folder for folder in folders if folder.is_dir()]
 
 
 def histories(folder: Path) -> Iterator[History]:

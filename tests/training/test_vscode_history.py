@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
-from training.vscode_history import History, default_folder, histories
+import pytest
+
+from training.vscode_history import History, default_folders, histories
 
 
 def save(folder: Path, resource: str, texts: dict[str, bytes], order: list[str]) -> None:
@@ -36,4 +38,12 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
 
 def test_no_history_is_no_error(tmp_path: Path) -> None:
     assert list(histories(tmp_path / "missing")) == []
-    assert default_folder().name == "History"
+
+
+def test_the_editors_of_this_machine_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr("sys.platform", "linux")
+    assert default_folders() == []
+    folder = tmp_path / ".config" / "VSCodium" / "User" / "History"
+    folder.mkdir(parents=True)
+    assert default_folders() == [folder]
