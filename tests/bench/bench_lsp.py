@@ -113,7 +113,6 @@ async def editing(bundle: Path, text: str) -> AsyncIterator[Editor]:
             "push": True,
             "bundle": str(bundle),
             "device": "cpu",
-            "threshold": 0.0,
             "logLevel": "warning",
         }
         await editor.request(
