@@ -169,8 +169,8 @@ class Places:
         is_pattern = len(agreed) >= _LEAST_AGREEMENT
         equal = self._comparisons(surroundings)
         counted = agreed if is_pattern else offsets
-        shares = np.sum([equal[i] for i in counted], axis=0, dtype=np.int64) * (_SHARES - 1) // len(counted)
-        buckets = shares + (_SHARES if is_pattern else 0)
+        counts: Ints = np.stack([equal[i] for i in counted]).sum(axis=0, dtype=np.int64)
+        buckets = counts * (_SHARES - 1) // len(counted) + (_SHARES if is_pattern else 0)
         return np.where(current >= 0, buckets[np.maximum(current, 0)], NO_SIMILARITY)
 
     def _comparisons(self, around: Sequence[int]) -> list[Bools]:

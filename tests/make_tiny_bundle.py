@@ -35,7 +35,7 @@ _LIMIT_EDITS = 64  # of a training instance
 # Confidence is the probability itself. What the little model is sure of is right; a hunk is many tokens long.
 _CALIBRATION = Calibration(thresholds={"token": 0.5, "hunk": 0.4})
 
-_WORDS = re.findall(
+_WORDS: list[str] = re.findall(
     r"\w+",
     """total items result item price count name value index path text data key size limit start end user list self read
     write open close first last next node line word table row column cell left right width height""",

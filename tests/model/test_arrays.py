@@ -10,6 +10,8 @@ from model.arrays import (
     MATCHES,
     NO_DISTANCE,
     NO_MATCH,
+    NO_SIMILARITY,
+    SIMILARITIES,
     STEPS,
     STOP_DISTANCE,
     Places,
@@ -51,6 +53,8 @@ def test_what_was_undone_leaves_no_trace(instance: Instance, data: st.DataObject
         assert places.current.tolist() == fresh.current.tolist()
         assert places.distances().tolist() == fresh.distances().tolist()
         assert places.matches().tolist() == fresh.matches().tolist()
+        assert places.earlier_matches().tolist() == fresh.earlier_matches().tolist()
+        assert places.similarities().tolist() == fresh.similarities().tolist()
         assert (places.anchor, places.hunk) == (fresh.anchor, fresh.hunk)
 
 
@@ -111,6 +115,34 @@ def test_places_that_look_like_the_one_just_edited_match_best() -> None:
     assert matches[alive].max() < NO_MATCH < MATCHES
 
 
+def test_an_intent_that_alternates_matches_the_hunk_before() -> None:
+    #                 0      1  2  3  4  5  6  7  8
+    places = Places((START, A, B, C, D, A, B, D, END), 3)
+    places.apply(Edit(1, DELETE))
+    assert set(places.earlier_matches().tolist()) == {NO_MATCH}
+    places.apply(Edit(4, DELETE))
+    earlier = places.earlier_matches()
+    alive = np.array(places.slots.order)
+    assert alive[earlier[alive].argmax()] == 5
+    assert earlier[1] == earlier[4] == NO_MATCH
+
+
+def test_places_with_more_of_the_pattern_around_them_are_more_similar() -> None:
+    row, words = (A, B, C, A, D), list(range(10, 50))
+    #                 0      1  2  3  4  5  6..25          26 27 28 29 30 31..50
+    places = Places((START, *row, *words[:20], *row, *words[20:], END), 3)
+    assert set(places.similarities().tolist()) == {NO_SIMILARITY}
+    places.apply(Edit(3, DELETE))  # C of the first row
+    far = np.arange(20, 50)
+    similar = places.similarities()
+    assert far[similar[far].argmax()] == 28  # C of the second
+    assert similar[far].max() < NO_SIMILARITY // 2
+    assert similar[3] == NO_SIMILARITY < SIMILARITIES
+    places.apply(Edit(28, DELETE))
+    # What both hunks have around them is a pattern: buckets of patterns are others.
+    assert places.similarities()[far[far != 28]].min() >= NO_SIMILARITY // 2
+
+
 def test_a_hunk_counts_its_steps_and_remembers_where_it_began() -> None:
     places = Places((START, A, B, C, D, A, END), 8)
     steps = [
@@ -162,7 +194,8 @@ def test_a_batch_holds_each_instance_as_if_alone(several: list[Instance], multip
             assert set(np.flatnonzero(batch.alive[row, step]).tolist()) == columns
             assert batch.alive[row, step, column]
     assert batch.distances.max() < DISTANCES
-    assert batch.matches.max() < MATCHES
+    assert max(batch.matches.max(), batch.earlier_matches.max()) < MATCHES
+    assert batch.similarities.max() < SIMILARITIES
 
 
 def test_conditioning_edits_are_not_to_be_predicted() -> None:
