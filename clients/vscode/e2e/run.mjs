@@ -41,9 +41,9 @@ try {
             );
             const picture = path.join(values.results, `${name.replaceAll(/\W+/g, "-")}.png`);
             await workbench.page.screenshot({ path: picture }).catch(() => {});
+            await workbench.closeLists().catch(() => {});
             console.log(`        ${picture}\n${await workbench.log().catch(() => "")}`);
         }
-        await workbench.press("Escape").catch(() => {});
     }
 } catch (error) {
     failed++;

@@ -39,6 +39,8 @@ const SETTINGS = {
 /** The scenarios are about what the editor does with a suggestion, not about how sure the model must be of it. */
 const THRESHOLD = 0.02;
 
+const SETTLE_MILLISECONDS = 400;
+
 export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export async function until(what, condition, milliseconds = 30_000) {
@@ -277,10 +279,15 @@ export class Workbench {
 
     /** Waits until this text is struck through and that one written beside it; returns the number of the line. */
     async shows(struck, written) {
-        const line = await until(`${struck} struck through and ${written} beside it`, async () =>
-            (await this.drawn()).find((line) => line.struck === struck && line.written.includes(written)),
-        );
-        return line.number;
+        const find = async () =>
+            (await this.drawn()).find((line) => line.struck === struck && line.written.includes(written))
+                ?.number;
+        return until(`${struck} struck through and ${written} beside it`, async () => {
+            const line = await find();
+            // A drawing outlives its text for a moment: only one that stays can be taken.
+            await sleep(line === undefined ? 0 : SETTLE_MILLISECONDS);
+            return line !== undefined && (await find()) === line && line;
+        });
     }
 
     /** Waits until a text like this is written into the cursor line, beside the code. */
@@ -309,12 +316,17 @@ export class Workbench {
         return `${await item.innerText()} | ${await item.locator("a").getAttribute("aria-label")}`;
     }
 
+    /** After a scenario that failed half way. Esc in the editor itself would dismiss a suggestion. */
+    async closeLists() {
+        if (await this.page.locator(".quick-input-widget").isVisible()) await this.press("Escape");
+    }
+
     /** The end of the extension's log, as far as the panel shows it. */
     async log() {
         await this.command("Likewise: Show the Log");
-        const lines = this.page.locator(".output-view .view-lines");
+        const lines = this.page.locator(".part.panel .view-lines");
         await lines.waitFor();
-        await sleep(300);
+        await sleep(1000);
         const text = (await lines.innerText()).replaceAll("\u00a0", " ");
         await this.press("Control+j");
         return text;

@@ -15,7 +15,6 @@ export interface Keys {
 
 /** Everything drawn for one display, in one editor. */
 export class Decorations implements vscode.Disposable {
-    // No background: VS Code would draw it under the new text too, which stands at the end of this range.
     private readonly removed = vscode.window.createTextEditorDecorationType({
         color: color("gitDecoration.deletedResourceForeground"),
         textDecoration: "line-through",
@@ -23,10 +22,16 @@ export class Decorations implements vscode.Disposable {
         overviewRulerColor: color("editorOverviewRuler.modifiedForeground"),
         overviewRulerLane: vscode.OverviewRulerLane.Center,
     });
-    /** What is written into the lines; its text differs each time, so it travels with the range. */
-    private readonly written = vscode.window.createTextEditorDecorationType({
-        rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
-    });
+    /**
+     * What is written into the lines: texts of the change, keys, choices. Texts at one place stand in the order of
+     * their types' keys, so these are sorted. All are `after` texts: VS Code counts a `before` text as part of what
+     * ends there, and would frame it with a matching bracket.
+     */
+    private readonly written = Array.from({ length: 3 }, () =>
+        vscode.window.createTextEditorDecorationType({
+            rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+        }),
+    ).sort((one, other) => (one.key < other.key ? -1 : 1));
     private editor: vscode.TextEditor | undefined;
 
     show(editor: vscode.TextEditor, display: Display, keys: Keys): void {
@@ -35,61 +40,52 @@ export class Decorations implements vscode.Disposable {
             return;
         }
         const { difference } = display;
-        if (display.kind === "far") {
-            const hint = keys.count > 1 ? `${display.hint} (${choiceOf(keys)})` : display.hint;
-            const attachments = { before: hintAttachment(hint), after: keyAttachment(keys.accept, "1ch") };
-            this.draw(editor, [difference], [atEndOfLine(editor, editor.selection.active.line, attachments)]);
-            return;
-        }
-        const end = editor.document.lineAt(difference.removed.end.line).range.end;
-        const key = keyAttachment(keys.accept, "2ch");
-        const choice = keys.count > 1 ? { after: choiceAttachment(choiceOf(keys)) } : {};
-        // Two decorations at one place have no order among them: there the key must be part of the added text's own.
-        if (end.isEqual(rangeOf(difference.removed).end) && difference.addedText !== "") {
-            this.draw(editor, [difference], [], { after: key });
-        } else {
-            this.draw(
-                editor,
-                [difference],
-                [{ range: new vscode.Range(end, end), renderOptions: { before: key, ...choice } }],
-            );
-        }
+        const isFar = display.kind === "far";
+        const line = isFar ? editor.selection.active.line : difference.removed.end.line;
+        const { end } = editor.document.lineAt(line).range;
+        const choice = keys.count > 1 ? [at(end, choiceAttachment(keys))] : [];
+        const hint = isFar ? [at(end, hintAttachment(display.hint))] : [];
+        this.draw(editor, [difference], hint, [at(end, keyAttachment(keys.accept))], choice);
     }
 
     /** Several places at once, without a key: the preview of "apply everywhere". */
     preview(editor: vscode.TextEditor, differences: readonly Difference[]): void {
-        this.draw(editor, differences, []);
+        this.draw(editor, differences);
     }
 
     clear(): void {
-        this.editor?.setDecorations(this.removed, []);
-        this.editor?.setDecorations(this.written, []);
+        for (const type of [this.removed, ...this.written]) {
+            this.editor?.setDecorations(type, []);
+        }
         this.editor = undefined;
     }
 
     dispose(): void {
-        this.removed.dispose();
-        this.written.dispose();
+        for (const type of [this.removed, ...this.written]) {
+            type.dispose();
+        }
     }
 
     private draw(
         editor: vscode.TextEditor,
         differences: readonly Difference[],
-        beside: readonly vscode.DecorationOptions[],
-        behind: vscode.ThemableDecorationInstanceRenderOptions = {},
+        hints: readonly vscode.DecorationOptions[] = [],
+        keys: readonly vscode.DecorationOptions[] = [],
+        choices: readonly vscode.DecorationOptions[] = [],
     ): void {
         if (this.editor !== editor) {
             this.clear();
         }
         this.editor = editor;
-        const removed = differences
-            .map((difference) => rangeOf(difference.removed))
-            .filter((range) => !range.isEmpty);
-        const added = differences
-            .filter(({ addedText }) => addedText !== "")
-            .map((difference) => addedDecoration(difference, behind));
-        editor.setDecorations(this.removed, removed);
-        editor.setDecorations(this.written, [...added, ...beside]);
+        const removed = differences.map((difference) => rangeOf(difference.removed));
+        const added = differences.filter(({ addedText }) => addedText !== "").map(addedDecoration);
+        editor.setDecorations(
+            this.removed,
+            removed.filter((range) => !range.isEmpty),
+        );
+        for (const [index, options] of [[...added, ...hints], keys, choices].entries()) {
+            editor.setDecorations(this.written[index] as vscode.TextEditorDecorationType, options);
+        }
     }
 }
 
@@ -97,60 +93,46 @@ export function rangeOf({ start, end }: Range): vscode.Range {
     return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
-/** The added text at its place, and what follows it there. */
-function addedDecoration(
-    { removed, addedText }: Difference,
-    behind: vscode.ThemableDecorationInstanceRenderOptions,
-): vscode.DecorationOptions {
-    const { end, isEmpty } = rangeOf(removed);
-    return {
-        range: new vscode.Range(end, end),
-        renderOptions: {
-            before: {
-                contentText: addedLabel(addedText),
-                color: color("editor.foreground"),
-                backgroundColor: color("diffEditor.insertedTextBackground"),
-                ...(!isEmpty && { margin: "0 0 0 0.5ch" }),
-            },
-            ...behind,
-        },
-    };
+type Attachment = vscode.ThemableDecorationAttachmentRenderOptions;
+
+function at(position: vscode.Position, after: Attachment): vscode.DecorationOptions {
+    return { range: new vscode.Range(position, position), renderOptions: { after } };
 }
 
-function atEndOfLine(
-    editor: vscode.TextEditor,
-    line: number,
-    renderOptions: vscode.ThemableDecorationInstanceRenderOptions,
-): vscode.DecorationOptions {
-    const { end } = editor.document.lineAt(line).range;
-    return { range: new vscode.Range(end, end), renderOptions };
+function addedDecoration({ removed, removedText, addedText }: Difference): vscode.DecorationOptions {
+    return at(rangeOf(removed).end, {
+        contentText: addedLabel(addedText),
+        color: color("editor.foreground"),
+        backgroundColor: color("diffEditor.insertedTextBackground"),
+        margin: removedText === "" ? "0" : "0 0 0 0.5ch",
+    });
 }
 
-function hintAttachment(hint: string): vscode.ThemableDecorationAttachmentRenderOptions {
+function hintAttachment(hint: string): Attachment {
     return {
         contentText: hint.replaceAll(" ", "\u00a0"),
         color: color("editorCodeLens.foreground"),
         fontStyle: "italic",
-        margin: "0 0 0 3ch",
+        margin: "0 0 0 2ch",
     };
 }
 
 /** The name of a key, drawn like the keys in VS Code's own menus. */
-function keyAttachment(key: string, space: string): vscode.ThemableDecorationAttachmentRenderOptions {
+function keyAttachment(key: string): Attachment {
     return {
         contentText: `\u00a0${key}\u00a0`,
         color: color("keybindingLabel.foreground"),
         backgroundColor: color("keybindingLabel.background"),
         border: "1px solid",
         borderColor: color("keybindingLabel.bottomBorder"),
-        margin: `0 0 0 ${space}`,
+        margin: "0 0 0 2ch",
     };
 }
 
-function choiceAttachment(choice: string): vscode.ThemableDecorationAttachmentRenderOptions {
-    return { contentText: choice, color: color("editorCodeLens.foreground"), margin: "0 0 0 1ch" };
-}
-
-function choiceOf({ chosen, count }: Keys): string {
-    return `${chosen + 1}/${count}`;
+function choiceAttachment({ chosen, count }: Keys): Attachment {
+    return {
+        contentText: `${chosen + 1}/${count}`,
+        color: color("editorCodeLens.foreground"),
+        margin: "0 0 0 1ch",
+    };
 }
