@@ -11,15 +11,12 @@ Mining is resumable: finished parts stay in DIR.parts until the dataset is compl
 
 import argparse
 import json
-import multiprocessing
 import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
-from multiprocessing.sharedctypes import Synchronized
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,47 +25,20 @@ from tqdm import tqdm
 
 from model.tokenizer import Tokenizer, hash_of, train
 from training.corpus import SPLITS, Repository, read_corpus, repository_at
-from training.dataset import DatasetWriter, ShardWriter, shard_notes
-from training.miners import Miner, miner_of
+from training.dataset import DatasetWriter, shard_notes
+from training.jobs import Job, run
 from training.mining import (
-    LIMIT_BYTES,
-    Exclusions,
-    Modification,
     files_at,
-    grouped,
     keep_share,
     language_of,
-    modifications,
     read_texts,
-    read_versions,
     rejected_text,
-    sizes_at,
 )
 from training.own import recorded, saved_sessions, write_own
 from training.recordings import default_folder
 from training.sessions import RememberingTokenizer
 from training.vscode_history import default_folders
-from training.windows import DIFFERENCES, SETTINGS, Setting, Windows
-
-_NICE = 10  # mining is in no hurry; the machine is a person's
-_PART_PAIRS = 1000  # pairs in a part: what a broken run loses at most
-_TRAIN_TO_OTHERS = 6  # how many times more pairs of a training repository are taken than of a dev or test one
-_BYTES_OF_TOKEN = 4  # more than that is rare
-_LIMIT_FILES_OF_COMMIT = 30  # of a larger commit only so many files are taken
-
-
-@dataclass(frozen=True)
-class Job:
-    """All that a process needs to mine one repository."""
-
-    repository: Repository
-    tokenizer_path: Path
-    setting: Setting
-    parts: Path
-    exclusions: tuple[str, ...]
-    limit_pairs: int
-    languages: tuple[str, ...]
-    seed: int
+from training.windows import DIFFERENCES, SETTINGS, Windows
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -93,36 +63,42 @@ def find_repositories(options: argparse.Namespace) -> list[Repository]:
 def mine_git(options: argparse.Namespace) -> int:
     setting = replace(SETTINGS[options.setting], **_changed_settings(options))
     tokenizer = Tokenizer(options.tokenizer.read_text(encoding="utf-8"))
-    exclusions = tuple(options.exclude_commits.read_text().split()) if options.exclude_commits else ()
-    repositories = find_repositories(options)
     parts = options.out.with_name(options.out.name + ".parts")
-    identity = {"tokenizer": hash_of(tokenizer.spellings), "setting": setting.to_json(), "seed": options.seed}
-    _claim(parts, identity)
-    jobs = [
-        Job(
-            repository,
-            options.tokenizer,
-            setting,
-            parts,
-            exclusions,
-            options.limit_pairs,
-            tuple(options.language),
-            options.seed,
-        )
-        for repository in repositories
-    ]
-    _run(jobs, options.processes)
-    writer = DatasetWriter(options.out, len(tokenizer), hash_of(tokenizer.spellings))
-    counts: Counter[str] = Counter()
+    job = Job(
+        repository=Repository("", Path(), ""),
+        tokenizer_path=options.tokenizer,
+        setting=setting,
+        parts=parts,
+        exclusions=tuple(options.exclude_commits.read_text().split()) if options.exclude_commits else (),
+        limit_pairs=options.limit_pairs,
+        languages=tuple(options.language),
+        seed=options.seed,
+    )
+    jobs = [replace(job, repository=repository) for repository in find_repositories(options)]
+    if not jobs:
+        raise ValueError("no repository is given")
+    run(jobs, options.processes)
+    manifest = join(jobs, tokenizer, options.out)
+    if not options.keep_parts:
+        shutil.rmtree(parts)
+    print(json.dumps({"splits": manifest["splits"], "counts": manifest["counts"]}, indent=1))
+    return 0
+
+
+def join(jobs: Sequence[Job], tokenizer: Tokenizer, out: Path) -> dict[str, Any]:
+    """One dataset of the finished parts of all jobs; its manifest."""
+    writer = DatasetWriter(out, len(tokenizer), hash_of(tokenizer.spellings))
     for split in SPLITS:
-        shards = [shard for r in repositories if r.split == split for shard in _shards(parts, r)]
+        shards = [shard for job in jobs if job.repository.split == split for shard in job.shards()]
         if shards:
-            writer.join(split, shards, seed=options.seed)
-    for repository in repositories:
+            writer.join(split, shards, seed=jobs[0].seed)
+    counts: Counter[str] = Counter()
+    for job in jobs:
         of_repository: Counter[str] = Counter()
-        for shard in _shards(parts, repository):
+        for shard in job.shards():
             of_repository.update(shard_notes(shard)["counts"])
         counts.update(of_repository)
+        repository = job.repository
         writer.manifest["sources"].append(
             {
                 "repository": repository.name,
@@ -132,16 +108,15 @@ def mine_git(options: argparse.Namespace) -> int:
                 "counts": dict(of_repository),
             }
         )
+    setting = jobs[0].setting
     writer.manifest["counts"] = dict(counts.most_common())
     writer.manifest["setting"] = setting.to_json() | {
-        "seed": options.seed,
+        "seed": jobs[0].seed,
+        "limit_pairs": jobs[0].limit_pairs,
         "difference": DIFFERENCES[setting.name],
     }
     writer.close(tokenizer.json)
-    if not options.keep_parts:
-        shutil.rmtree(parts)
-    print(json.dumps({"splits": writer.manifest["splits"], "counts": writer.manifest["counts"]}, indent=1))
-    return 0
+    return writer.manifest
 
 
 def _changed_settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -151,132 +126,6 @@ def _changed_settings(options: argparse.Namespace) -> dict[str, Any]:
         "refactorings": options.refactorings,
     }
     return {name: value for name, value in names.items() if value is not None}
-
-
-def _claim(parts: Path, identity: dict[str, Any]) -> None:
-    """Parts left by a run with other settings must not be mixed in."""
-    path = parts / "identity.json"
-    if path.is_file() and json.loads(path.read_text()) != identity:
-        raise ValueError(f"{parts} was made with other settings: remove it, or choose another --out")
-    parts.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(identity))
-
-
-def _shards(parts: Path, repository: Repository) -> list[Path]:
-    folder = parts / repository.name.replace("/", "+")
-    return sorted(path for path in folder.glob("part-*") if path.suffix != ".partial")
-
-
-_progress: "Synchronized[int]"
-
-
-def _start(progress: "Synchronized[int]") -> None:
-    global _progress
-    _progress = progress
-    os.nice(max(0, _NICE - os.nice(0)))
-
-
-def _run(jobs: list[Job], processes: int) -> None:
-    """Small splits first; the rest in an order that mixes sizes and languages, for whoever breaks off early."""
-    jobs = sorted(
-        jobs, key=lambda job: (job.repository.split == "train", _draw(job.repository.name, job.seed))
-    )
-    context = multiprocessing.get_context("spawn")
-    progress = context.Value("q", 0)
-    with context.Pool(processes, _start, (progress,)) as pool, tqdm(unit=" pairs", smoothing=0.05) as bar:
-        pending = [pool.apply_async(mine_repository, (job,)) for job in jobs]
-        while pending:
-            pending[0].wait(1.0)
-            bar.update(progress.value - bar.n)
-            bar.set_postfix(repositories=f"{len(jobs) - len(pending)}/{len(jobs)}", refresh=False)
-            finished = [result for result in pending if result.ready()]
-            for result in finished:
-                result.get()
-            pending = [result for result in pending if result not in finished]
-
-
-def mine_repository(job: Job) -> None:
-    """Mine one repository, part by part; parts that are there already are kept."""
-    repository = job.repository
-    folder = job.parts / repository.name.replace("/", "+")
-    if (folder / "done").is_file():
-        return
-    counts: Counter[str] = Counter()
-    found = modifications(repository.path, repository.commit, Exclusions(job.exclusions), counts)
-    groups = grouped(_sample(found, job, counts))
-    tokenizer = RememberingTokenizer(job.tokenizer_path.read_text(encoding="utf-8"))
-    for number, part in enumerate(_parts(groups)):
-        shard = folder / f"part-{number:03d}"
-        if not shard.is_dir():
-            miner = miner_of(job.setting, tokenizer, job.seed)
-            miner.counts.update(counts if number == 0 else {})
-            _mine_part(repository, part, miner, ShardWriter(shard, len(tokenizer)))
-    (folder / "done").touch()
-
-
-def _mine_part(
-    repository: Repository, groups: Sequence[Sequence[Modification]], miner: Miner, shard: ShardWriter
-) -> None:
-    for runs in read_versions(repository.path, groups):
-        for run in runs:
-            for mined in miner.instances(run):
-                miner.counts[f"instances: {mined.kind.name.lower()}"] += 1
-                shard.append(*mined)
-            with _progress.get_lock():
-                _progress.value += len(run.modifications)
-    shard.close({"counts": dict(miner.counts)})
-
-
-def _sample(found: Iterable[Modification], job: Job, counts: Counter[str]) -> list[Modification]:
-    """Fewer files of huge commits, of prose, of huge repositories. Whole files: their versions stay together."""
-    files: Counter[str] = Counter()
-    taken: list[Modification] = []
-    found = _small(found, job, counts) if job.setting.name == "paper" else found
-    for modification in found:
-        files[modification.commit] += 1
-        if job.languages and language_of(modification.path) not in job.languages:
-            counts["other language"] += 1
-        elif _draw(modification.path, job.seed) >= keep_share(modification.path):
-            counts["sampled out"] += 1
-        elif files[modification.commit] > _LIMIT_FILES_OF_COMMIT:
-            counts["large commit"] += 1
-        else:
-            taken.append(modification)
-    limit = job.limit_pairs if job.repository.split == "train" else job.limit_pairs // _TRAIN_TO_OTHERS
-    if len(taken) <= limit:
-        return taken
-    share = limit / len(taken)
-    kept = [m for m in taken if _draw("limit:" + m.path, job.seed) < share]
-    counts["sampled out"] += len(taken) - len(kept)
-    return kept
-
-
-def _small(found: Iterable[Modification], job: Job, counts: Counter[str]) -> Iterator[Modification]:
-    """Of the files that were large in the end hardly any version fits: not worth reading."""
-    sizes = sizes_at(job.repository.path, job.repository.commit)
-    for modification in found:
-        if sizes.get(modification.path, LIMIT_BYTES) <= _BYTES_OF_TOKEN * job.setting.limit_state:
-            yield modification
-        else:
-            counts["too large"] += 1
-
-
-def _draw(text: str, seed: int) -> float:
-    """A number in [0, 1) that depends on the text alone, so that a resumed run decides alike."""
-    return (
-        int.from_bytes(sha256(f"{seed}:{text}".encode("utf-8", "surrogatepass")).digest()[:6], "big")
-        / 2.0**48
-    )
-
-
-def _parts(groups: Sequence[list[Modification]]) -> Iterator[list[list[Modification]]]:
-    part: list[list[Modification]] = []
-    for group in groups:
-        part.append(group)
-        if sum(map(len, part)) >= _PART_PAIRS:
-            yield part
-            part = []
-    yield part
 
 
 # The vocabulary

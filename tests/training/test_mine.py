@@ -86,21 +86,26 @@ def test_a_corpus_becomes_a_dataset_with_its_provenance(
 
 
 def test_mining_goes_on_where_it_was_broken_off(mirrors: Path, tokenizer: Path, tmp_path: Path) -> None:
-    path = str(mirrors / "owner/one")
-    arguments = ["git", path, "--tokenizer", str(tokenizer), "--processes", "1"]
-    assert main([*arguments, "--out", str(tmp_path / "whole"), "--keep-parts"]) == 0
-    (tmp_path / "again.parts").mkdir()
-    (tmp_path / "whole.parts").rename(tmp_path / "again.parts")
-    (tmp_path / "again.parts" / "one" / "done").unlink()
-    assert main([*arguments, "--out", str(tmp_path / "again")]) == 0
-    assert list(Dataset.load(tmp_path / "again").split("train")) == list(
-        Dataset.load(tmp_path / "whole").split("train")
-    )
+    arguments = [
+        "git",
+        str(mirrors / "owner/one"),
+        "--tokenizer",
+        str(tokenizer),
+        "--processes",
+        "1",
+        "--keep-parts",
+    ]
+    whole, folder = tmp_path / "data", tmp_path / "data.parts" / "one"
+    assert main([*arguments, "--out", str(whole)]) == 0
+    before = list(Dataset.load(whole).split("train"))
+    written = (folder / "part-000" / "state.npy").stat().st_mtime_ns
+    (folder / "done").unlink()
+    assert main([*arguments, "--out", str(whole)]) == 0
+    assert list(Dataset.load(whole).split("train")) == before
+    assert (folder / "part-000" / "state.npy").stat().st_mtime_ns == written
 
 
-def test_parts_of_other_settings_are_not_mixed_in(
-    mirrors: Path, tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_of_other_settings_are_mined_anew(mirrors: Path, tokenizer: Path, tmp_path: Path) -> None:
     arguments = [
         "git",
         str(mirrors / "owner/one"),
@@ -111,8 +116,15 @@ def test_parts_of_other_settings_are_not_mixed_in(
         "--keep-parts",
     ]
     assert main([*arguments, "--out", str(tmp_path / "data")]) == 0
-    assert main([*arguments, "--out", str(tmp_path / "data"), "--limit-tokens", "99"]) == 2
-    assert "made with other settings" in capsys.readouterr().err
+    assert main([*arguments, "--out", str(tmp_path / "data"), "--limit-tokens", "99"]) == 0
+    assert max(Dataset.load(tmp_path / "data").split("train").state_lengths) <= 99
+
+
+def test_without_a_repository_there_is_nothing_to_do(
+    tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["git", "--tokenizer", str(tokenizer), "--out", str(tmp_path / "data")]) == 2
+    assert "no repository is given" in capsys.readouterr().err
 
 
 def test_the_paper_s_setting_takes_small_files_and_plain_differences(
