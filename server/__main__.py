@@ -1,6 +1,7 @@
 """Load the bundle, run uvicorn. On stdout goes one line, when we are ready: {"event": "ready", "address": ..., "pid": ...}."""
 
 import asyncio
+import contextlib
 import gc
 import json
 import logging
@@ -50,7 +51,8 @@ def main() -> int:
     predictor.open((START, END))  # the first run allocates; let no user wait for it
     gc.collect()
     gc.freeze()  # the model stays for good: later collections need not walk it
-    Server(_configuration(predictor, settings), settings, listener, began).run(sockets=[listener])
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn ends in order and then says it again
+        Server(_configuration(predictor, settings), settings, listener, began).run(sockets=[listener])
     return 0
 
 

@@ -78,6 +78,15 @@ def test_it_says_where_it_is_and_serves_and_ends_when_told(start: Start) -> None
     assert "result" not in log
 
 
+def test_an_interrupt_is_no_error(start: Start) -> None:
+    process = start("--port", "0", "--bundle", str(TINY_BUNDLE))
+    ready(process)
+    process.send_signal(signal.SIGINT)
+    _, log = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "Traceback" not in log
+
+
 def test_it_goes_when_its_parent_has_gone(start: Start) -> None:
     parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     process = start("--port", "0", "--bundle", str(TINY_BUNDLE), "--parent-pid", str(parent.pid))
