@@ -189,7 +189,7 @@ def refactoring_cases(
     repository: Repository, modification: Modification, text: str, random: Random
 ) -> Iterator[Case]:
     """A refactoring of a file as two cases: on the way, and done."""
-    session = refactor(text, random)
+    session = refactor(text, random, in_one_block=0.0)  # done means done: no place is left
     if session is None or sum(len(c.text) + c.end - c.start for c in session.changes) > 8 * _LIMIT_HISTORY:
         return
     source = session.kind.name.lower()

@@ -22,8 +22,11 @@ _BLOCK = re.compile(
 )
 
 
-def refactor(text: str, random: Random) -> Session | None:
-    """A refactoring of the text as a session: its places in a realistic order, and nothing after."""
+def refactor(text: str, random: Random, *, in_one_block: float = _IN_ONE_BLOCK) -> Session | None:
+    """A refactoring of the text as a session: its places in a realistic order, and nothing after.
+
+    A share `in_one_block` leaves out the places in other functions than one; so do those with too many places.
+    """
     source = Source(text)
     for _ in range(_TRIES):
         maker = random.choices([maker for maker, _ in MAKERS], [weight for _, weight in MAKERS])[0]
@@ -32,7 +35,7 @@ def refactor(text: str, random: Random) -> Session | None:
             continue
         kind, places = found
         places = _disjoint([place for place in places if text[place.start : place.end] != place.text])
-        if random.random() < _IN_ONE_BLOCK or len(places) > LIMIT_PLACES:
+        if random.random() < in_one_block or (in_one_block and len(places) > LIMIT_PLACES):
             places = _in_one_block(source, places, random)
         if 2 <= len(places) <= LIMIT_PLACES:
             return _session(source, kind, places, random)
