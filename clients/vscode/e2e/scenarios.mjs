@@ -325,11 +325,9 @@ export const scenarios = [
             await restarts(workbench, "-m server", () =>
                 workbench.type("_").then(() => workbench.press("Backspace")),
             );
-            await workbench.press("End");
-            await workbench.type("  # back");
+            await workbench.replace(9, COLUMN, "info", "debug");
             const line = await takeNext(workbench);
-            const expected = changed(before, line).replace('settings")', 'settings")  # back');
-            assert.equal(await workbench.saved("service.py"), expected);
+            assert.equal(await workbench.saved("service.py"), changed(before, 9, line));
         },
     },
     {
