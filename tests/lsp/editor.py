@@ -15,7 +15,7 @@ from lsp.document import Document
 from model.changes import Change
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 60.0  # a busy machine starts processes slowly
 
 
 def plain(value: Any) -> Any:

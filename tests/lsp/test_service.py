@@ -19,8 +19,15 @@ pytestmark = pytest.mark.asyncio
 
 TINY_BUNDLE = Path(__file__).parent.parent / "data" / "tiny_bundle"
 URI = "file:///work/a.py"
-TEXT = "total = 0\nfor item in items:\n    total = total + item\nprint(total)\n"
-OPTIONS: dict[str, Any] = {"bundle": str(TINY_BUNDLE), "device": "cpu", "threshold": 0.0}
+TEXT = """def total(items):
+    result = 0
+    for item in items:
+        result += item.price
+    result = result * 2
+    print(result)
+    return result
+"""
+OPTIONS: dict[str, Any] = {"bundle": str(TINY_BUNDLE), "device": "cpu", "threshold": 0.2}
 
 
 def child(editor: Editor) -> psutil.Process:
@@ -29,36 +36,47 @@ def child(editor: Editor) -> psutil.Process:
     return found
 
 
-def rename_twice(editor: Editor) -> int:
-    editor.change(URI, Change(0, 5, "amount"))
-    place = editor.documents[URI].text.index("total")
-    return editor.change(URI, Change(place, place + 5, "amount"))
+def rename(editor: Editor) -> int:
+    """Rename the first that has its old name."""
+    place = editor.documents[URI].text.index("result")
+    return editor.change(URI, Change(place, place + 6, "amount"))
 
 
-async def test_edits_in_are_suggestions_out_through_both_processes(tmp_path: Path) -> None:
+async def test_one_rename_and_the_rest_is_accepted(tmp_path: Path) -> None:
     async with editing(tmp_path, **OPTIONS) as editor:
         editor.open(URI, TEXT)
         await editor.ready()
-        version = rename_twice(editor)
-        notice = await editor.notice(URI, version)
-        pulled = await editor.inline_edits(URI, 0)
-        if notice["suggestion"] is not None:
-            [edit] = pulled
-            assert edit["range"] == notice["suggestion"]["range"]
-            assert edit["text"] == notice["suggestion"]["newText"]
-        else:
-            assert pulled == []
+        version = rename(editor)
+        for _ in range(5):
+            suggestion = await editor.suggestion(URI, version)
+            assert (suggestion["oldText"], suggestion["newText"]) == ("result", "amount")
+            [edit] = await editor.inline_edits(URI, 0)
+            assert (edit["range"], edit["text"]) == (suggestion["range"], "amount")
+            version = editor.change(URI, editor.change_of(URI, suggestion))
+            await editor.execute("likewise.lsp.accept", suggestion["id"])
+        assert (await editor.notice(URI, version))["suggestion"] is None
+        assert editor.documents[URI].text == TEXT.replace("result", "amount")
         service = child(editor)
-        assert not any("LIKEWISE_TOKEN" in part for part in service.cmdline())
         assert service.environ()["LIKEWISE_TOKEN"] not in " ".join(service.cmdline())
     assert not service.is_running() or service.status() == psutil.STATUS_ZOMBIE
+
+
+async def test_all_the_rest_at_once(tmp_path: Path) -> None:
+    async with editing(tmp_path, **OPTIONS) as editor:
+        editor.open(URI, TEXT)
+        await editor.ready()
+        version = rename(editor)
+        found = await editor.execute("likewise.lsp.everywhere", URI, version)
+        for edit in reversed(found["edits"]):
+            editor.documents[URI].replace(editor.change_of(URI, edit))
+        assert editor.documents[URI].text == TEXT.replace("result", "amount")
 
 
 async def test_a_killed_service_is_started_again_and_answers_come_back(tmp_path: Path) -> None:
     async with editing(tmp_path, **OPTIONS) as editor:
         editor.open(URI, TEXT)
         await editor.ready()
-        version = rename_twice(editor)
+        version = rename(editor)
         before = await editor.notice(URI, version)
         first = child(editor)
         first.kill()
@@ -69,7 +87,7 @@ async def test_a_killed_service_is_started_again_and_answers_come_back(tmp_path:
         await editor.until(lambda: editor.statuses[-1]["state"] in ("ready", "quiet"))
         await editor.until(lambda: _newest(editor)["silence"] not in ("no-service", "lost", "not-connected"))
         after = _newest(editor)
-        assert _without_id(after["suggestion"]) == _without_id(before["suggestion"])
+        assert _without_id(after["suggestion"]) == _without_id(before["suggestion"]) is not None
         assert child(editor).pid != first.pid
         assert len([m for m in editor.client.log_messages if "trying again" in m.message]) <= 2
 
@@ -78,13 +96,15 @@ async def test_a_service_that_hangs_is_replaced(tmp_path: Path) -> None:
     async with editing(tmp_path, **OPTIONS) as editor:
         editor.open(URI, TEXT)
         await editor.ready()
-        await editor.notice(URI, rename_twice(editor))
+        await editor.notice(URI, rename(editor))
         first = child(editor)
         first.send_signal(signal.SIGSTOP)
         for _ in range(2):
             version = editor.type(URI, 0, "#")
             assert (await editor.notice(URI, version))["silence"] == "deadline"
-        await editor.until(lambda: editor.statuses[-1]["state"] in ("ready", "quiet") and not first.is_running())
+        await editor.until(
+            lambda: editor.statuses[-1]["state"] in ("ready", "quiet") and not first.is_running()
+        )
         version = editor.type(URI, 0, "#")
         assert (await editor.notice(URI, version))["silence"] != "deadline"
 
