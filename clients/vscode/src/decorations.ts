@@ -24,8 +24,7 @@ export class Decorations implements vscode.Disposable {
     });
     /**
      * What is written into the lines: texts of the change, keys, choices. Texts at one place stand in the order of
-     * their types' keys, so these are sorted. All are `after` texts: VS Code counts a `before` text as part of what
-     * ends there, and would frame it with a matching bracket.
+     * their types' keys, so these are sorted.
      */
     private readonly written = Array.from({ length: 3 }, () =>
         vscode.window.createTextEditorDecorationType({
@@ -78,7 +77,9 @@ export class Decorations implements vscode.Disposable {
         }
         this.editor = editor;
         const removed = differences.map((difference) => rangeOf(difference.removed));
-        const added = differences.filter(({ addedText }) => addedText !== "").map(addedDecoration);
+        const added = differences
+            .filter(({ addedText }) => addedText !== "")
+            .map((difference) => addedDecoration(editor.document, difference));
         editor.setDecorations(
             this.removed,
             removed.filter((range) => !range.isEmpty),
@@ -99,13 +100,22 @@ function at(position: vscode.Position, after: Attachment): vscode.DecorationOpti
     return { range: new vscode.Range(position, position), renderOptions: { after } };
 }
 
-function addedDecoration({ removed, removedText, addedText }: Difference): vscode.DecorationOptions {
-    return at(rangeOf(removed).end, {
-        contentText: addedLabel(addedText),
+/**
+ * VS Code frames a matching bracket together with a `before` text behind it and with an `after` text in front of it:
+ * so it is `before` inside of a line and `after` at its end, where nothing follows.
+ */
+function addedDecoration(document: vscode.TextDocument, difference: Difference): vscode.DecorationOptions {
+    const { end } = rangeOf(difference.removed);
+    const attachment = {
+        contentText: addedLabel(difference.addedText),
         color: color("editor.foreground"),
         backgroundColor: color("diffEditor.insertedTextBackground"),
-        margin: removedText === "" ? "0" : "0 0 0 0.5ch",
-    });
+        margin: difference.removedText === "" ? "0" : "0 0 0 0.5ch",
+    };
+    if (end.isEqual(document.lineAt(end.line).range.end)) {
+        return at(end, attachment);
+    }
+    return { range: new vscode.Range(end, end), renderOptions: { before: attachment } };
 }
 
 function hintAttachment(hint: string): Attachment {
