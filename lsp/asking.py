@@ -9,8 +9,9 @@ import logging
 import time
 import traceback
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from lsp.client import Client, Listener, Question
@@ -141,7 +142,7 @@ class Asking:
         if silence is not None:
             self._audience.settle(file, Answer(silence=silence))
         else:
-            file.task = asyncio.create_task(self._guarded(file, self._find_answer(file)))
+            file.task = asyncio.create_task(self._guarded(file, self._find_answer))
 
     def answer_from_ahead(self, file: OpenFile) -> bool:
         """If the text is the one that we looked ahead to, the answer is there already."""
@@ -157,7 +158,7 @@ class Asking:
         self._audience.settle(file, answer)
         if answer.best is not None and tuple(recorder.edits) == ahead.edits:
             question = self._question(file, ahead.edits, threshold=self._threshold)
-            further = self._look_further(file, question, answer.best)
+            further = partial(self._look_further, question=question, best=answer.best)
             file.task = asyncio.create_task(self._guarded(file, further))
         return True
 
@@ -185,10 +186,10 @@ class Asking:
         chosen = self._audience.settings.threshold
         return chosen if chosen is not None else self._default_threshold
 
-    async def _guarded(self, file: OpenFile, work: Coroutine[None, None, None]) -> None:
+    async def _guarded(self, file: OpenFile, work: Callable[[OpenFile], Awaitable[None]]) -> None:
         """Whatever goes wrong about one file, those who wait for its answer get one, and the log says where it was."""
         try:
-            await work
+            await work(file)
         except Exception as error:
             frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
             _log.error("no answer: %s at %s", type(error).__name__, " ".join(frames))

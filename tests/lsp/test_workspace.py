@@ -1,0 +1,268 @@
+"""The workspace in this process, with a scripted service: what is told when."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+
+from lsp.exclusions import LIMIT_CHARACTERS
+from lsp.open_file import OpenFile
+from lsp.settings import Settings
+from lsp.suggestions import Answer
+from lsp.workspace import Status, Workspace
+from model.changes import Change
+from server import schema
+from tests.lsp.scripted_service import ScriptedService
+
+pytestmark = pytest.mark.asyncio
+
+URI = "file:///work/a.py"
+TEXT = "foo = 1\nx = foo + 2\nprint(foo)\n"
+
+
+class Screen:
+    """An editor that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, Answer]] = []
+        self.statuses: list[Status] = []
+        self.messages: list[str] = []
+
+    def show(self, file: OpenFile, answer: Answer) -> None:
+        self.answers.append((file.document.version, answer))
+
+    def tell(self, status: Status) -> None:
+        self.statuses.append(status)
+
+    def log(self, message: str) -> None:
+        self.messages.append(message)
+
+
+class Desk:
+    """A workspace, its screen and hands to type with."""
+
+    def __init__(self, workspace: Workspace, screen: Screen, service: ScriptedService) -> None:
+        self.workspace = workspace
+        self.screen = screen
+        self.service = service
+
+    @property
+    def file(self) -> OpenFile:
+        return self.workspace.files[URI]
+
+    def change(self, *changes: Change) -> int:
+        document = self.file.document
+        version = document.version + 1
+        for start, end, text in changes[:-1]:
+            self._notify(start, end, text, version)
+        self._notify(*changes[-1], version)
+        return version
+
+    def _notify(self, start: int, end: int, text: str, version: int) -> None:
+        place = self.file.document.range_from_offsets(start, end)
+        event = types.TextDocumentContentChangePartial(range=place, text=text)
+        self.workspace.change(URI, [event], version)
+
+    async def answer(self) -> Answer:
+        return await asyncio.wait_for(self.workspace.answer(URI, None, types.Position(99, 0)), 10)
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def working(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str = TEXT, **options: Any
+) -> AsyncIterator[Desk]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    service = await ScriptedService().start()
+    screen = Screen()
+    settings = Settings(service_address=service.address, **options)
+    workspace = Workspace(screen, settings, "file:///work")
+    workspace.start()
+    await until(lambda: workspace.status.state == "ready")
+    workspace.open(URI, "python", 1, text)
+    try:
+        yield Desk(workspace, screen, service)
+    finally:
+        await workspace.stop()
+        await service.stop()
+
+
+async def test_a_file_is_prepared_when_opened_but_a_restored_session_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        for number in range(10):
+            desk.workspace.open(f"file:///work/{number}.py", "python", 1, TEXT)
+        await until(lambda: len(desk.service.said("open")) == 3)
+        desk.workspace.focus("file:///work/9.py")
+        await until(lambda: desk.service.said("open")[-1].document == "file:///work/9.py")
+        assert len(desk.service.said("open")) == 4
+
+
+async def test_many_keys_at_once_are_one_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        for index, key in enumerate("(1)(2)(3)"):
+            desk.change(Change(index, index, key))
+        answer = await desk.answer()
+        assert answer.best is not None
+        assert len(desk.service.said("predict")) == 1
+        assert {version for version, _ in desk.screen.answers} == {10}
+
+
+async def test_who_waits_for_an_old_text_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with working(tmp_path, monkeypatch, debounce_milliseconds=50) as desk:
+        desk.change(Change(0, 0, "("))
+        waiting = asyncio.create_task(desk.answer())
+        await asyncio.sleep(0.01)
+        desk.change(Change(0, 0, "("))
+        assert (await waiting).silence == "stale"
+        assert (await desk.answer()).best is not None
+
+
+async def test_the_suggestion_in_view_does_not_flicker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service that changes its mind at each key between two of nearly equal confidence."""
+    turn = 0
+
+    def script(text: str, question: schema.Predict) -> list[Change]:
+        nonlocal turn
+        turn += 1
+        places = [Change(text.index("foo"), text.index("foo") + 3, "bar")]
+        places.append(Change(text.index("print"), text.index("print") + 5, "log"))
+        return places if turn % 2 else places[::-1]
+
+    async with working(tmp_path, monkeypatch, limit_suggestions=2) as desk:
+        desk.service.script = script
+        seen = []
+        end = len(TEXT)
+        for index in range(6):
+            desk.change(Change(end + index, end + index, "("))
+            best = (await desk.answer()).best
+            assert best is not None
+            seen.append((best.id, best.change.text))
+        assert len(set(seen)) == 1
+
+
+async def test_accepting_before_or_after_the_change_tags_the_edits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for early in (True, False):
+        async with working(tmp_path, monkeypatch) as desk:
+            desk.change(Change(0, 3, "(y)"))
+            best = (await desk.answer()).best
+            assert best is not None
+            if early:
+                desk.workspace.accept(best.id)
+            desk.change(best.change)
+            if not early:
+                desk.workspace.accept(best.id)
+            recorder = desk.file.recorder
+            assert recorder is not None
+            assert [recorder.is_accepted(first) for first, _ in recorder.hunks()] == [False, True]
+            assert desk.workspace.counters["accepted"] == 1
+
+
+async def test_a_formatter_on_save_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        await desk.answer()
+        document = desk.file.document
+        first = document.range_from_offsets(20, 21)
+        second = document.range_from_offsets(5, 5)
+        events: list[types.TextDocumentContentChangeEvent] = [
+            types.TextDocumentContentChangePartial(range=first, text="  "),
+            types.TextDocumentContentChangePartial(range=second, text="   "),
+        ]
+        desk.workspace.change(URI, events, 7)
+        desk.workspace.save(URI)
+        assert (await desk.answer()).silence == "nothing-edited"
+
+
+async def test_another_branch_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        assert (await desk.answer()).best is not None
+        desk.workspace.switch_branch()
+        assert (await desk.answer()).silence == "nothing-edited"
+        desk.change(Change(0, 3, "(z)"))  # the editor reads the file again
+        assert (await desk.answer()).silence == "nothing-edited"
+
+
+async def test_a_file_that_grows_too_large_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 0, "x" * (LIMIT_CHARACTERS + 1)))
+        assert desk.file.excluded == "too-large"
+        assert desk.file.document.text == ""
+        desk.workspace.change(URI, [types.TextDocumentContentChangeWholeDocument(text="foo")], 9)
+        assert desk.file.document.text == ""
+        assert desk.file.document.version == 9
+
+
+async def test_new_globs_let_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        await desk.answer()
+        settings = Settings(service_address=desk.service.address, exclude=("a.py",))
+        await desk.workspace.configure(settings)
+        assert desk.file.excluded == "excluded"
+        await until(lambda: desk.service.said("close"))
+
+
+async def test_what_was_suggested_and_accepted_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch, record=True) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        best = (await desk.answer()).best
+        assert best is not None
+        desk.workspace.accept(best.id)
+        desk.change(best.change)
+        await desk.answer()
+        [file] = (tmp_path / "likewise" / "recordings").glob("*.jsonl")
+        recorded = file.read_text()
+        assert recorded.count('"suggested"') == 2
+        assert recorded.count('"accepted"') == 1
+        assert recorded.count('"changed"') == 2
+
+
+async def test_an_edit_taken_back_takes_its_suggestion_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        assert (await desk.answer()).best is not None
+        desk.change(Change(0, 3, "foo"))
+        assert (await desk.answer()).silence == "nothing-edited"
+
+
+async def test_a_service_that_fails_inside_is_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(text: str, question: schema.Predict) -> list[Change]:
+        return [Change(len(text) + 5, len(text) + 9, "beyond")]
+
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.service._suggestion = lambda session, text, change, question: schema.Suggestion(  # type: ignore[method-assign]
+            start=change.start,
+            end=change.end,
+            text=change.text,
+            confidence=0.9,
+            log_probability=-0.1,
+            edits=[],
+            tokens=[],
+            because=[99],
+        )
+        desk.service.script = script
+        desk.change(Change(0, 3, "(y)"))
+        answer = await desk.answer()
+        assert answer.best is None or answer.best.old == ""
