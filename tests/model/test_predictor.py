@@ -200,8 +200,8 @@ def test_memory_stays_flat_over_many_steps(predictor: Predictor) -> None:
         return int(process.memory_info().rss)
 
     history.append(instance.edits)
-    before = work(300)
-    assert work(1500) - before < 4_000_000
+    before = work(200)
+    assert work(600) - before < 3_000_000
 
 
 def test_the_size_of_a_history_grows_with_its_state(predictor: Predictor) -> None:
