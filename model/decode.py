@@ -5,6 +5,7 @@ calibration. A sequence only gets less likely as it grows, so one that falls bel
 quiet is cheap. Every silence has a reason.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Literal, NamedTuple
@@ -140,11 +141,16 @@ class _Decoder:
         The likeliest beginning is always followed first, so the name is the best one; unless the search ends early, and
         then it may be unfinished."""
         unfinished: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]  # a heap: log-probabilities negated
-        best, found = -np.inf, ()  # type: float, tuple[int, ...]
-        total = -np.inf  # log-probability of all that agrees with the prefix
+        found: tuple[int, ...] = ()
+        best, total = (
+            -math.inf,
+            -math.inf,
+        )  # log-probability of what is found, and of all that agrees with the prefix
         for _ in range(_BEGINNINGS):
             if not unfinished or -unfinished[0][0] <= best:
                 break
+            if self.confidence(min(0.0, -unfinished[0][0] - total)) < self.wish.threshold:
+                break  # nothing better will be shown
             negated, tokens = heappop(unfinished)
             rest = prefix[len(self._spelled(tokens)) :]
             for token, score in self._going_on(position, tokens, rest):
