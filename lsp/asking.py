@@ -9,12 +9,13 @@ import logging
 import time
 import traceback
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 from lsp.client import Client, Listener, Question
+from lsp.document import trimmed
 from lsp.everywhere import Place, find_places
 from lsp.fetch import Address, ServiceUnavailable
 from lsp.judgement import judge, surroundings
@@ -24,12 +25,14 @@ from lsp.recorder import Recorder
 from lsp.service import Service
 from lsp.settings import Settings
 from lsp.suggestions import STAYING_SHARE, Answer, Suggestion
+from model.changes import Change
 from model.edits import Edit
 from model.tokenizer import Tokenizer
 from server import schema
 
 _LIMIT_EDITS = 100  # of a stream, as in the paper; less if the service says so
 _UNCALIBRATED_THRESHOLD = 0.5  # when the bundle names none
+_LIMIT_AT_ONCE = 50_000  # code points; tokenizing so many takes some hundredths of a second
 _ALTERNATIVES = 3
 _READING_SECONDS = 0.05  # who types on within this did not stop to read: the service is for the next key then
 _TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
@@ -70,7 +73,7 @@ class Asking:
         self._bundle = ""
         self._limit_edits = _LIMIT_EDITS
         self._default_threshold = _UNCALIBRATED_THRESHOLD
-        self._reports: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
 
     @property
     def is_connected(self) -> bool:
@@ -90,8 +93,24 @@ class Asking:
 
     def begin_stream(self, file: OpenFile) -> None:
         """From the text of now on, if we know the tokens already."""
-        if self._tokenizer is not None and file.excluded is None:
+        if self._tokenizer is None or file.excluded is not None:
+            return
+        if len(file.document) <= _LIMIT_AT_ONCE:
             file.recorder = Recorder(self._tokenizer, file.document.text, self._limit_edits)
+        else:
+            file.recorder = None
+            self._in_background(self._begin_long_stream(file, self._tokenizer, file.document.text))
+
+    async def _begin_long_stream(self, file: OpenFile, tokenizer: Tokenizer, text: str) -> None:
+        """A long text is tokenized in a thread: typing does not wait for it. What was typed meanwhile is one change."""
+        recorder = await asyncio.to_thread(Recorder, tokenizer, text, self._limit_edits)
+        if tokenizer is not self._tokenizer or file.excluded is not None:
+            return
+        now = file.document.text
+        if now != text:
+            recorder.record([trimmed(Change(0, len(text), now), text)], time.monotonic())
+        file.recorder = recorder
+        self.prepare(file)
 
     def prepare(self, file: OpenFile) -> None:
         """Let the service encode the file before the first question."""
@@ -107,9 +126,12 @@ class Asking:
 
     def report(self, event: str) -> None:
         """Let the service count what became of a suggestion."""
-        task = asyncio.create_task(self._client.report(event))
-        self._reports.add(task)
-        task.add_done_callback(self._reports.discard)
+        self._in_background(self._client.report(event))
+
+    def _in_background(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)  # the loop itself does not hold on to tasks
+        task.add_done_callback(self._background.discard)
 
     # --- answers ---
 

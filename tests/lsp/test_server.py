@@ -281,6 +281,34 @@ async def test_nonsense_harms_nothing(tmp_path: Path, service: ScriptedService) 
         assert editor.client.messages == []
 
 
+async def test_acceptance_may_be_a_notification_and_requests_may_be_cancelled(
+    tmp_path: Path, service: ScriptedService
+) -> None:
+    async with editing(tmp_path, serviceAddress=service.address) as editor:
+        await editor.ready()
+        editor.open(URI, TEXT)
+        version = editor.change(URI, Change(0, 3, "(y)"))
+        suggestion = await editor.suggestion(URI, version)
+        stdin = editor.process.stdin
+        assert stdin is not None
+        command = {"command": "likewise.lsp.accept", "arguments": [suggestion["id"]]}
+        body = json.dumps(
+            {"jsonrpc": "2.0", "method": "workspace/executeCommand", "params": command}
+        ).encode()
+        stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        assert (await editor.execute("likewise.lsp.status"))["counters"]["accepted"] == 1
+        service.hangs = True
+        editor.change(URI, Change(0, 3, "(z)"))
+        params = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": "x", "method": "textDocument/copilotInlineEdit", "params": params}
+        ).encode()
+        stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        editor.client.cancel_request(types.CancelParams(id="x"))
+        service.hangs = False
+        assert len(await editor.inline_edits(URI, 0)) == 1
+
+
 async def test_a_service_that_goes_and_comes_back(tmp_path: Path, service: ScriptedService) -> None:
     async with editing(tmp_path, serviceAddress=service.address) as editor:
         await editor.ready()

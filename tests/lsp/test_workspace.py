@@ -208,6 +208,22 @@ async def test_a_file_that_grows_too_large_is_let_go(tmp_path: Path, monkeypatch
         assert desk.file.document.version == 9
 
 
+async def test_a_long_file_is_read_while_the_user_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = TEXT * 4000
+    async with working(tmp_path, monkeypatch, text=text) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        desk.change(Change(1, 2, "z"))
+        assert desk.file.recorder is None
+        await until(lambda: desk.file.recorder is not None)
+        assert desk.file.recorder is not None
+        assert desk.file.recorder.text.text == desk.file.document.text == "(z)" + text[3:]
+        assert desk.file.recorder.edits
+        desk.change(Change(len(text), len(text), "("))
+        assert (await desk.answer()).best is not None
+
+
 async def test_new_globs_let_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with working(tmp_path, monkeypatch) as desk:
         desk.change(Change(0, 3, "(y)"))
