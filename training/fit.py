@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import json
 import math
+import shutil
 import signal
 import sys
 import time
@@ -24,10 +25,11 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm import tqdm
 
+from model.bundle import DEFAULT, BundleError
 from model.config import MODELS, ModelConfig
 from model.networks.build import build
 from model.networks.incremental import IncrementalNetwork
-from training import checkpoint
+from training import checkpoint, personal
 from training.batches import Batches, BatchSize, Rows, to_device
 from training.examples import Examples, load_examples
 from training.measure import loss_of, measure
@@ -35,6 +37,7 @@ from training.synthetic import STRING_LENGTH
 
 GRADIENT_NORM = 1.0  # "we clip gradients at 1.0 by global gradients norm"
 SECONDS_BETWEEN_CHECKPOINTS = 45.0  # a kill must not lose more than a minute
+_TUNING_MINUTES = 10.0  # of a bundle, when nothing is said
 EVALUATIONS = 25  # of the dev split, evenly over the budget
 _SYNTHETIC_TOKENS = STRING_LENGTH + 2  # with start and end
 
@@ -286,9 +289,9 @@ def _keep_metrics(path: Path, step: int) -> None:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.fit", description="train a network")
-    parser.add_argument("--model", required=True, help=", ".join(MODELS))
-    parser.add_argument("--data", required=True, help="synthetic:TASK, or the folder of a dataset")
-    parser.add_argument("--out", required=True, type=Path, help="folder of the run")
+    parser.add_argument("--model", help=", ".join(MODELS))
+    parser.add_argument("--data", help="synthetic:TASK, or the folder of a dataset")
+    parser.add_argument("--out", type=Path, help="folder of the run")
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--steps", type=int)
     defaults = {field.name: field.default for field in fields(FitConfig)}
@@ -302,7 +305,42 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--set", action="append", default=[], metavar="FIELD=NUMBER", help="field of the ModelConfig"
     )
     parser.add_argument("--resume", action="store_true", help="continue the run in --out")
-    return parser.parse_args(arguments)
+    parser.add_argument(
+        "--keep-previous",
+        action="store_true",
+        help="keep the bundle of --init that is replaced, for --restore",
+    )
+    parser.add_argument(
+        "--restore", type=Path, metavar="BUNDLE", help="go back to the bundle before, and end"
+    )
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser.parse_args(given)
+    if not given:
+        _choose_own(options)
+    elif options.init and (Path(options.init) / "manifest.json").is_file():
+        _tune_gently(parser, options)
+    return options
+
+
+def _choose_own(options: argparse.Namespace) -> None:
+    """No options at all: the shipped bundle, on what the user's own editors kept."""
+    data, minutes = personal.find_own()
+    options.data, options.minutes, options.init = str(data), minutes, str(DEFAULT)
+    options.out, options.keep_previous = data.with_name("own-run"), True
+    shutil.rmtree(options.out, ignore_errors=True)
+    for name, value in personal.defaults_for(DEFAULT).items():
+        setattr(options, name, value)
+
+
+def _tune_gently(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """A bundle to begin with says what it is, and wants smaller steps than a network at its beginning."""
+    for name, value in personal.defaults_for(Path(options.init)).items():
+        if getattr(options, name) == parser.get_default(name):
+            setattr(options, name, value)
+    if options.minutes is None and options.steps is None:
+        options.minutes = _TUNING_MINUTES
+    if options.out is None:
+        options.out = Path("runs") / "tuned"
 
 
 def config_from_options(options: argparse.Namespace) -> FitConfig:
@@ -313,7 +351,17 @@ def config_from_options(options: argparse.Namespace) -> FitConfig:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _options(arguments)
+    try:
+        options = _options(arguments)
+        if options.restore is not None:
+            personal.restore(options.restore)
+            return 0
+        missing = [f"--{name}" for name in ("model", "data", "out") if getattr(options, name) is None]
+        if missing:
+            raise ValueError(f"{', '.join(missing)} must be given")
+    except (ValueError, BundleError) as error:
+        print(f"training.fit: {error}", file=sys.stderr)
+        return 2
     # A polite kill is like Ctrl-C: the checkpoint is written first.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -337,6 +385,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report = finish(run)
     test = report.get("test", {})
     print(json.dumps({name: value for name, value in test.items() if name != "by_step"}))
+    init = Path(options.init) if options.init else None
+    if init is not None and (init / "manifest.json").is_file():
+        personal.replace_if_better(init, run.folder, run.dev, run.device, keep_previous=options.keep_previous)
     return 0
 
 
