@@ -82,7 +82,6 @@ class ShardWriter:
             "index": np.int64,
             "fingerprints": np.int64,  # of shards only: what is equal here is one change, seen twice
         }
-        self._files = {name: (self._partial / f"{name}.raw").open("wb") for name in self._types}
         self._rows: dict[str, list[int]] = {name: [] for name in self._types}
         self._state_tokens = 0
 
@@ -113,10 +112,9 @@ class ShardWriter:
     def close(self, notes: Mapping[str, Any] | None = None) -> None:
         """Finish the arrays; `notes` (counts, provenance) are kept beside them."""
         self._flush()
-        for name, file in self._files.items():
-            file.close()
+        for name, kind in self._types.items():
             raw = self._partial / f"{name}.raw"
-            values = np.fromfile(raw, dtype=self._types[name])
+            values = np.fromfile(raw, dtype=kind)
             np.save(
                 self._partial / f"{name}.npy", values.reshape(-1, len(Column)) if name == "index" else values
             )
@@ -127,7 +125,8 @@ class ShardWriter:
 
     def _flush(self) -> None:
         for name, values in self._rows.items():
-            np.asarray(values, dtype=self._types[name]).tofile(self._files[name])
+            with (self._partial / f"{name}.raw").open("ab") as file:
+                np.asarray(values, dtype=self._types[name]).tofile(file)
             values.clear()
 
 
