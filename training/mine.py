@@ -77,9 +77,10 @@ def mine_git(options: argparse.Namespace) -> int:
     jobs = [replace(job, repository=repository) for repository in find_repositories(options)]
     if not jobs:
         raise ValueError("no repository is given")
-    run(jobs, options.processes)
+    if not options.finished:
+        run(jobs, options.processes)
     manifest = join(jobs, tokenizer, options.out)
-    if not options.keep_parts:
+    if not (options.keep_parts or options.finished):
         shutil.rmtree(parts)
     print(json.dumps({"splits": manifest["splits"], "counts": manifest["counts"]}, indent=1))
     return 0
@@ -205,6 +206,7 @@ def _parser() -> argparse.ArgumentParser:
     git.add_argument("--limit-pairs", type=int, default=60_000, help="file pairs of one training repository")
     git.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
     git.add_argument("--keep-parts", action="store_true", help="keep the parts, to add repositories later")
+    git.add_argument("--finished", action="store_true", help="mine nothing: a dataset of the parts there are")
     vocabulary.add_argument("--vocabulary", type=int, default=8192)
     vocabulary.add_argument("--bytes-of-repository", type=int, default=1_000_000)
 

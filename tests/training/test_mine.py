@@ -103,6 +103,10 @@ def test_mining_goes_on_where_it_was_broken_off(mirrors: Path, tokenizer: Path, 
     assert main([*arguments, "--out", str(whole)]) == 0
     assert list(Dataset.load(whole).split("train")) == before
     assert (folder / "part-000" / "state.npy").stat().st_mtime_ns == written
+    (folder / "done").unlink()
+    assert main([*arguments, "--out", str(whole), "--finished"]) == 0
+    assert list(Dataset.load(whole).split("train")) == before
+    assert not (folder / "done").exists()
 
 
 def test_parts_of_other_settings_are_mined_anew(mirrors: Path, tokenizer: Path, tmp_path: Path) -> None:
