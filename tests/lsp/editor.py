@@ -76,7 +76,7 @@ class Editor:
         self.client.protocol.notify(method, params)
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:
-        return plain(await self.client.protocol.send_request_async(method, params))
+        return plain(await self.client.protocol.send_request_async(method, params))  # type: ignore[no-untyped-call]
 
     async def execute(self, command: str, *arguments: Any) -> Any:
         params = types.ExecuteCommandParams(command=command, arguments=list(arguments))
@@ -159,4 +159,4 @@ async def editing(data_folder: Path, **options: Any) -> AsyncIterator[Editor]:
     finally:
         if editor.process.returncode is None:
             await client.shutdown_session()
-        await client.stop()
+        await client.stop()  # type: ignore[no-untyped-call]
