@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model.tokenizer import Tokenizer, train
 
-_SAMPLE = '''
+_SAMPLE = """
 def total(items, start=0):
     result = start
     for item in items:
@@ -14,7 +14,7 @@ def total(items, start=0):
     return result
 
 print("sum:", total([]))
-'''
+"""
 
 
 @cache
@@ -27,5 +27,7 @@ CHARACTERS = "\r\n\t abfo_1٣²(\"'=.,é😀\x00\x0c\u2028\ud800"
 texts = st.one_of(
     st.text(alphabet=CHARACTERS, max_size=60),
     st.text(max_size=30),
-    st.lists(st.sampled_from(["foo", "bar", " ", "\n", "\r\n", "\r", "    ", "(", ")", "=", "foo_bar", "12"])).map("".join),
+    st.lists(
+        st.sampled_from(["foo", "bar", " ", "\n", "\r\n", "\r", "    ", "(", ")", "=", "foo_bar", "12"])
+    ).map("".join),
 )

@@ -9,7 +9,9 @@ def main() -> None:
         rows += bench.rows()
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
-        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip(), flush=True)
+        print(
+            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip(), flush=True
+        )
 
 
 if __name__ == "__main__":

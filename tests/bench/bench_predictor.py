@@ -26,7 +26,9 @@ def rows() -> list[tuple[str, str, str]]:
     network = build(config)
     assert isinstance(network, IncrementalNetwork)
     with tempfile.TemporaryDirectory() as folder:
-        predictor = Predictor(export(network, config, None, Path(folder) / "bundle", name="bench"), device="cpu")
+        predictor = Predictor(
+            export(network, config, None, Path(folder) / "bundle", name="bench"), device="cpu"
+        )
         return _measure(predictor)
 
 
