@@ -1,6 +1,7 @@
 """Measure a training run or a bundle.
 
     python -m training.evaluate RUN_OR_BUNDLE --data synthetic:Flip11 [--split test] [--json]
+    python -m training.evaluate BUNDLE --suite next-edit --cases cases.jsonl [--report FOLDER]
 
 Accuracy of whole edits, of positions, of contents given the true position; the first of them by step; and accuracy at the
 level of lexical tokens among the predictions that are the most confident (figure 3d of the paper). A run is measured with
@@ -193,17 +194,37 @@ def _print(values: dict[str, Any]) -> None:
     print("  by confidence      ", " ".join(pairs))
 
 
+def _suite(options: argparse.Namespace) -> int:
+    from training.suite_report import markdown, measure_suite, write_report  # draws pictures: slow to import
+
+    if options.cases is None:
+        raise ValueError("--suite needs --cases: make them with python -m training.cases")
+    result = measure_suite(Bundle.load(options.source), options.cases)
+    if options.report is not None:
+        write_report(result, options.report)
+    del result["curve"]
+    print(json.dumps(result, indent=1) if options.json else markdown(result))
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m training.evaluate", description="measure a run or a bundle"
     )
     parser.add_argument("source", type=Path, help="folder of a run or of a bundle")
-    parser.add_argument("--data", required=True, help="synthetic:TASK, or the folder of a dataset")
+    parser.add_argument("--data", help="synthetic:TASK, or the folder of a dataset")
+    parser.add_argument("--suite", choices=["next-edit"], help="put cases to a bundle, as the service would")
+    parser.add_argument("--cases", type=Path, help="the cases of the suite, from training.cases")
+    parser.add_argument("--report", type=Path, help="folder for REPORT.md and its figures")
     parser.add_argument("--split", default="test")
     parser.add_argument("--count", type=int, help="the first instances only")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     try:
+        if options.suite is not None:
+            return _suite(options)
+        if options.data is None:
+            raise ValueError("--data or --suite must be given")
         values = evaluate(options.source, options.data, options.split, options.count)
     except (ValueError, BundleError) as error:
         print(f"training.evaluate: {error}", file=sys.stderr)

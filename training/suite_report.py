@@ -18,8 +18,8 @@ from training.suite import Answer, ask, ask_replay, report
 _PICTURE = "next-edit.png"
 
 
-def measure_suite(bundle: Bundle, cases: Path, plain: Bundle | None = None) -> dict[str, Any]:
-    """The bundle's figures on the cases, the floor's and, where it is given, those of the paper's own network."""
+def measure_suite(bundle: Bundle, cases: Path) -> dict[str, Any]:
+    """The bundle's figures on the cases, and the floor's."""
     found = read_cases(cases)
     predictor = Predictor(bundle, device="cpu")
     answers = [ask(predictor, case) for case in tqdm(found, unit=" cases")]
@@ -28,9 +28,6 @@ def measure_suite(bundle: Bundle, cases: Path, plain: Bundle | None = None) -> d
     result = {"bundle": bundle.name, "sha256": bundle.sha256, "cases": len(found)}
     result |= report(answers, floor, threshold)
     result["curve"] = _curve(answers)
-    if plain is not None:
-        plain_answers = [ask(Predictor(plain, device="cpu"), case) for case in tqdm(found, unit=" cases")]
-        result["paper"] = report(plain_answers, floor, plain.calibration.threshold("hunk"))["at_default"]
     return result
 
 
