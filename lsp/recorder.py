@@ -23,6 +23,9 @@ JUMP_LINES = 8  # so does a change farther away than this
 _LIMIT_BURST_LINES = (
     400  # several cursors make long regions; beyond this, diffing one at each keystroke is felt
 )
+_LIMIT_BURST_EDITS = (
+    40  # of one cursor; a longer burst has made its point, and is diffed anew at each keystroke
+)
 _LIMIT_CHECKPOINTS = 200  # how far back undo is recognised, in changes
 _REWRITTEN_SHARE = 0.25  # a change of more of the file than this is a new beginning ...
 _REWRITTEN_LENGTH = 400  # ... unless it is so short that someone may have typed or pasted it in a small file
@@ -267,7 +270,8 @@ class Recorder:
     def _take(self, changes: Sequence[Change], now: float) -> bool:
         """Apply changes to the text and to the burst that is open then. True if they jumped away from the burst."""
         jumped = self._burst is not None and not any(map(self._is_near, changes))
-        if jumped or now - self._time > PAUSE_SECONDS:
+        is_long = len(changes) == 1 and len(self.edits) - self._frozen > _LIMIT_BURST_EDITS
+        if jumped or is_long or now - self._time > PAUSE_SECONDS:
             self.freeze()
         for number, change in enumerate(changes):
             if self._burst is not None and not self._fits(change):

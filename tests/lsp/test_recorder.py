@@ -205,6 +205,15 @@ def test_a_jump_freezes_and_a_short_way_does_not() -> None:
     assert [run.end for run in typist.recorder._runs] == [2 * len(small_tokenizer().encode_segment("("))]
 
 
+def test_a_long_burst_is_frozen_and_undo_still_takes_it_back() -> None:
+    typist = Typist(PROGRAM)
+    typist.type(0, "(1) + " * 12)
+    assert typist.recorder._runs
+    typist.change(Change(0, 72, ""))
+    assert typist.text == PROGRAM
+    assert typist.recorder.edits == []
+
+
 def test_undo_takes_edits_back_and_redo_returns_them() -> None:
     typist = Typist(PROGRAM)
     typist.type(33, "1.")
