@@ -52,11 +52,12 @@ def _chunks(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 def threshold_for(confidences: Sequence[float], right: Sequence[bool], wanted: float) -> float:
     """The lowest confidence such that what is at or above it is right often enough."""
-    order = np.argsort(confidences, kind="stable")[::-1]
-    ordered = np.asarray(confidences, dtype=float)[order]
-    precision = np.cumsum(np.asarray(right, dtype=float)[order]) / np.arange(1, len(order) + 1)
-    good = [i for i in range(len(order)) if i + 1 >= _LEAST_SHOWN and precision[i] >= wanted]
-    return float(ordered[good[-1]]) if good else _HIGHEST
+    values, hits = np.asarray(confidences, dtype=float), np.asarray(right, dtype=float)
+    for threshold in np.unique(values):
+        shown = values >= threshold
+        if shown.sum() >= _LEAST_SHOWN and hits[shown].mean() >= wanted:
+            return float(threshold)
+    return _HIGHEST
 
 
 def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Calibration:

@@ -1,0 +1,36 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.calibration import Calibration
+from training.calibrate import isotonic, threshold_for
+
+pairs = st.lists(st.tuples(st.floats(-20, 0), st.booleans()), min_size=1, max_size=200)
+
+
+@given(pairs)
+def test_the_curve_rises_and_can_be_read_back(samples: list[tuple[float, bool]]) -> None:
+    knots = isotonic([score for score, _ in samples], [right for _, right in samples])
+    shares = [share for _, share in knots]
+    assert shares == sorted(shares)
+    calibration = Calibration.from_json(Calibration({"hunk": knots}).to_json())
+    assert all(0 <= calibration.confidence("hunk", score) <= 1 for score, _ in samples)
+
+
+def test_the_share_that_was_right_is_the_confidence() -> None:
+    scores = [-1.0] * 100 + [-5.0] * 100
+    right = [True] * 80 + [False] * 20 + [True] * 10 + [False] * 90
+    curve = Calibration({"hunk": isotonic(scores, right)})
+    assert curve.confidence("hunk", -1.0) == pytest.approx(0.8, abs=0.1)
+    assert curve.confidence("hunk", -5.0) == pytest.approx(0.1, abs=0.1)
+
+
+def test_the_threshold_is_the_lowest_that_is_right_often_enough() -> None:
+    confidences = [0.9] * 30 + [0.5] * 30
+    right = [True] * 29 + [False] + [True] * 15 + [False] * 15
+    assert threshold_for(confidences, right, 0.9) == 0.9
+    assert threshold_for(confidences, right, 0.7) == 0.5
+
+
+def test_a_model_that_is_never_right_often_enough_is_kept_quiet() -> None:
+    assert threshold_for([0.4] * 50, [False] * 50, 0.9) == 0.99
