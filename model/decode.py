@@ -3,6 +3,9 @@
 The confidence of a prediction is the log-probability of its sequence, as in the paper, read through the bundle's
 calibration. A sequence only gets less likely as it grows, so one that falls below the threshold is given up at once: being
 quiet is cheap. Every silence has a reason.
+
+Differs from the paper for whole hunks: where the same change is likely at several places, as in the middle of a rename, it does
+not matter which one the user would have taken first. The confidence of each is that of all of them together.
 """
 
 import math
@@ -29,6 +32,8 @@ _BECAUSE_SHARE = 0.5  # of the most attended one's weight
 _LOOK_BACK = 24  # edits within which to come back to an earlier state is to undo
 _BEGINNINGS = 16  # beginnings of a name that are followed, to continue what is being typed
 _FOLLOWED = 4  # tokens after each of them
+_COMPANIONS = 4  # places at which the same change is looked for
+_COMPANION = math.log(0.02)  # log-probability of a place that is worth a look
 _LEAST = np.float32(-1e8)  # below this a slot is not there
 
 
@@ -50,6 +55,7 @@ class Prediction(NamedTuple):
     confidence: float
     because: tuple[int, ...]  # past edits that it follows from, most important first
     continues_prefix: bool = False
+    shared: float = 0.0  # log-probability that this change comes next, here or at another place: what confidence is read from
 
 
 class Decoded(NamedTuple):
@@ -93,13 +99,13 @@ class _Decoder:
         self.history, self.wish, self.tokenizer, self.calibration = history, wish, tokenizer, calibration
         self.known = len(history.slots.edits)
         self.root = history.predict()
+        self._together = 0.0  # log-probability of all places that are looked at
 
     def next_edits(self) -> Decoded:
         """The most likely places, each decoded."""
         if not self.known:
             return Decoded([], "nothing-edited")
-        predictions: list[Prediction] = []
-        regions: list[tuple[int, int]] = []
+        sequences: list[_Sequence] = []
         reason: Silence | None = None
         for position in self._likely_positions():
             if position == self.history.slots.state_length - 1:
@@ -107,16 +113,29 @@ class _Decoder:
                 continue
             try:
                 sequence = self._from(position)
-                if not any(_touch(sequence.region, region) for region in regions):
-                    predictions.append(self._checked(sequence))
-                    regions.append(sequence.region)
+                if not any(_touch(sequence.region, other.region) for other in sequences):
+                    sequence.refuse_half_tokens()
+                    _refuse_idle(self.history.slots, self.known)
+                    sequences.append(sequence)
             except _Failed as failed:
                 reason = reason or failed.reason
             self.history.keep(self.known)
-            if len(predictions) >= self.wish.limit:
+            if self.wish.until == "token" and len(sequences) >= self.wish.limit:
                 break
-        predictions.sort(key=lambda prediction: -prediction.confidence)
-        return Decoded(predictions, None if predictions else reason or "below-threshold")
+        predictions = [
+            self._prediction(sequence, self._shared(sequence, sequences)) for sequence in sequences
+        ]
+        predictions = [each for each in predictions if each.confidence >= self.wish.threshold]
+        predictions.sort(key=lambda each: (-each.confidence, -each.log_probability))
+        silence = None if predictions else reason or "below-threshold"
+        return Decoded(predictions[: self.wish.limit], silence)
+
+    def _shared(self, sequence: "_Sequence", sequences: Sequence["_Sequence"]) -> float:
+        """The log-probability of a change at any of the places where it was found."""
+        if self.wish.until == "token":
+            return sequence.score
+        same = [other.score for other in sequences if other.change == sequence.change]
+        return min(0.0, float(np.logaddexp.reduce(same)))
 
     def continue_prefix(self) -> Prediction:
         """The rest of the name that is being typed, and on to the end of what was asked for."""
@@ -132,8 +151,8 @@ class _Decoder:
         for edit in self._spelling(self.wish.cursor, tokens):
             sequence.add(edit)
         self._finish(sequence)
-        confidence = sequence.check()
-        return self._prediction(sequence, confidence, continues_prefix=True)
+        sequence.check()
+        return self._prediction(sequence, sequence.score, continues_prefix=True)
 
     def _name(self, position: int, prefix: bytes) -> tuple[tuple[int, ...], float]:
         """The likeliest name that begins with the prefix, and its log-probability given the prefix.
@@ -198,13 +217,25 @@ class _Decoder:
     def _likely_positions(self) -> Iterator[int]:
         """Slots, best first, as long as there is hope."""
         scores = self.root.positions
-        for position in np.argsort(-scores, kind="stable")[: 2 * self.wish.limit + 1]:
-            if self.confidence(float(scores[position])) < self.wish.threshold:
+        order = np.argsort(-scores, kind="stable")[: max(2 * self.wish.limit + 1, _COMPANIONS)]
+        if self.wish.until == "hunk":
+            order = order[(scores[order] > _COMPANION) | (np.arange(len(order)) < 2 * self.wish.limit - 1)]
+            chosen = scores[order[order != self.history.slots.state_length - 1]].astype(np.float64)
+            self._together = float(np.logaddexp.reduce(chosen)) if len(chosen) else -np.inf
+        for position in order:
+            if self.confidence(float(scores[position]) + self._slack(int(position))) < self.wish.threshold:
                 return
             yield int(position)
 
+    def _slack(self, position: int) -> float:
+        """How much more likely the same change at other places can make the one at a position."""
+        if self.wish.until == "token":
+            return 0.0
+        return max(0.0, self._together - float(self.root.positions[position]))
+
     def _from(self, position: int) -> "_Sequence":
         sequence = _Sequence(self, self.root)
+        sequence.slack = self._slack(position)
         sequence.go_on(position)
         self._finish(sequence)
         return sequence
@@ -214,18 +245,13 @@ class _Decoder:
         if self.wish.until == "hunk":
             sequence.finish_hunk()
 
-    def _checked(self, sequence: "_Sequence") -> Prediction:
-        """What may be shown: sure enough, whole tokens, and something new."""
-        confidence = sequence.check()
-        sequence.refuse_half_tokens()
-        _refuse_idle(self.history.slots, self.known)
-        return self._prediction(sequence, confidence)
-
     def _prediction(
-        self, sequence: "_Sequence", confidence: float, *, continues_prefix: bool = False
+        self, sequence: "_Sequence", shared: float, *, continues_prefix: bool = False
     ) -> Prediction:
-        because = _because(self.root.because)
-        return Prediction(tuple(sequence.edits), sequence.score, confidence, because, continues_prefix)
+        because, confidence = _because(self.root.because), self.confidence(shared)
+        return Prediction(
+            tuple(sequence.edits), sequence.score, confidence, because, continues_prefix, shared
+        )
 
     def confidence(self, score: float) -> float:
         return self.calibration.confidence(self.wish.until, score)
@@ -238,7 +264,9 @@ class _Sequence:
         self._decoder, self._history = decoder, decoder.history
         self._predicted: Predicted | None = predicted
         self.score = 0.0
+        self.slack = 0.0  # what other places may add to it in the end
         self.edits: list[Edit] = []
+        self._gone: list[int] = []  # tokens deleted
         self._deleted = DELETE  # the token that the newest edit deleted
         self._newest_place = 0
         self._first, self._last = 0, 0  # places that the hunk covers
@@ -256,16 +284,20 @@ class _Sequence:
         return len(self._history.slots.contents) - 1
 
     @property
+    def change(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What it does, wherever it does it: the tokens that go and those that come."""
+        return tuple(self._gone), tuple(edit.content for edit in self.edits if edit.content != DELETE)
+
+    @property
     def region(self) -> tuple[int, int]:
         """The places of the state, as it was before, that the edits replace."""
         return self._first, self._last - self._grown
 
-    def check(self) -> float:
-        """The confidence so far; fails when it is below the threshold."""
-        confidence = self._decoder.confidence(self.score)
+    def check(self) -> None:
+        """Fails when not even the same change at other places could bring it to the threshold."""
+        confidence = self._decoder.confidence(self.score + self.slack)
         if confidence < self._decoder.wish.threshold:
             raise _Failed("below-threshold")
-        return confidence
 
     def add(self, edit: Edit) -> None:
         if len(self.edits) >= _LONGEST:
@@ -273,6 +305,8 @@ class _Sequence:
         slots = self._history.slots
         place = self._newest_place = slots.explicit_position(edit.position)
         self._deleted = slots.contents[edit.position]
+        if edit.content == DELETE:
+            self._gone.append(self._deleted)
         grown = -1 if edit.content == DELETE else 1
         begin = place if edit.content == DELETE else place + 1
         if not self.edits:

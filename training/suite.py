@@ -26,7 +26,7 @@ class Answer(NamedTuple):
 
     case: Case
     change: Change | None
-    log_probability: float
+    log_probability: float  # of the change, here or elsewhere
     confidence: float
     silence: str | None
     is_right: bool
@@ -52,7 +52,7 @@ def ask(predictor: Predictor, case: Case) -> Answer:
         made = render(history.slots, best.edits, tokenizer)
     except UnicodeError:
         return _answered(case, None, 0.0, 0.0, "no-op")
-    return _answered(case, made, best.log_probability, best.confidence, None)
+    return _answered(case, made, best.shared, best.confidence, None)
 
 
 def ask_replay(case: Case) -> Answer:
