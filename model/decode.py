@@ -135,7 +135,9 @@ class _Decoder:
         if self.wish.until == "token":
             return sequence.score
         same = [other.score for other in sequences if other.change == sequence.change]
-        return min(0.0, float(np.logaddexp.reduce(same)))
+        together = min(0.0, float(np.logaddexp.reduce(same)))
+        # A place that hardly counts among them is not one of them.
+        return together if sequence.score - together > _COMPANION else sequence.score
 
     def continue_prefix(self) -> Prediction:
         """The rest of the name that is being typed, and on to the end of what was asked for."""
