@@ -225,6 +225,18 @@ def test_several_places_come_best_first() -> None:
     assert confidences == sorted(confidences, reverse=True)
 
 
+def test_the_same_change_at_several_places_is_as_sure_as_all_of_them() -> None:
+    history = scripted(({11: 0.5, 3: 0.4, 8: 0.001}, {TWO: 1.0}))
+    (best,) = ask(history, Wish(until="hunk", threshold=0.8)).predictions
+    assert best.edits == (Edit(11, TWO),)
+    assert best.confidence == pytest.approx(0.9 * 0.99, abs=0.02)
+    assert best.log_probability == pytest.approx(math.log(0.5), abs=0.02)
+    several = ask(history, Wish(until="hunk", limit=3, threshold=0.0)).predictions
+    assert [each.confidence > 0.8 for each in several[:3]] == [True, True, False]
+    # To the end of a token it is the paper's confidence: that of this place alone.
+    assert ask(history, Wish(until="token", threshold=0.8)).silence == "below-threshold"
+
+
 def test_of_suggestions_that_touch_the_likelier_is_shown() -> None:
     def script(edits: Sequence[Edit]) -> Said:
         if not edits:
