@@ -36,9 +36,6 @@ const SETTINGS = {
     "workbench.tips.enabled": false,
 };
 
-/** The scenarios are about what the editor does with a suggestion, not about how sure the model must be of it. */
-const THRESHOLD = 0.02;
-
 const SETTLE_MILLISECONDS = 400;
 
 export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -83,7 +80,6 @@ export class Workbench {
         this.machineSettings = {
             "likewise.python": this.python,
             "likewise.logLevel": "debug",
-            "likewise.threshold": THRESHOLD,
         };
         this.writeSettings("Machine", this.machineSettings);
     }
