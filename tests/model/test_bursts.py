@@ -17,7 +17,9 @@ def naive(text: str, change: Change) -> str:
 
 
 @given(texts, st.data())
-def test_after_any_changes_segments_and_tokens_are_those_of_the_whole_text(text: str, data: st.DataObject) -> None:
+def test_after_any_changes_segments_and_tokens_are_those_of_the_whole_text(
+    text: str, data: st.DataObject
+) -> None:
     tokenizer = small_tokenizer()
     token_text = TokenText(tokenizer, text)
     for _ in range(data.draw(st.integers(1, 4))):
@@ -34,7 +36,9 @@ def test_after_any_changes_segments_and_tokens_are_those_of_the_whole_text(text:
 
 
 @given(texts, st.data())
-def test_the_edits_of_a_burst_turn_the_state_before_it_into_the_state_after(text: str, data: st.DataObject) -> None:
+def test_the_edits_of_a_burst_turn_the_state_before_it_into_the_state_after(
+    text: str, data: st.DataObject
+) -> None:
     tokenizer = small_tokenizer()
     token_text = TokenText(tokenizer, text)
     before = token_text.state()
