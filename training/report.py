@@ -28,8 +28,8 @@ def result_path(model: str, task: str) -> Path:
 
 def load_results() -> dict[tuple[str, str], dict[str, Any]]:
     """All finished rows, by model and task."""
-    files = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*-*.json"))]
-    return {(values["model"], values["task"]): values for values in files}
+    paths = {(model, task): result_path(model, task) for model in paper.COLUMNS for task in paper.TASKS}
+    return {row: json.loads(path.read_text()) for row, path in paths.items() if path.is_file()}
 
 
 def write() -> None:
