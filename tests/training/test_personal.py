@@ -1,3 +1,4 @@
+import re
 import shutil
 from pathlib import Path
 
@@ -6,7 +7,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from model.bundle import Bundle, seal
-from model.edits import END, START, Edit, Instance
+from model.bursts import TokenText
+from model.changes import Change
+from model.edits import Instance
+from model.writing import Writer
 from training import personal
 from training.batches import Batches, BatchSize
 from training.checkpoint import load_network
@@ -14,6 +18,7 @@ from training.examples import Examples
 
 _TINY = Path(__file__).parents[1] / "data" / "tiny_bundle"
 _CPU = torch.device("cpu")
+_TEXT = "def total(items):\n    result = 0\n    for item in items:\n        result += item.price\n    return result\n"
 
 
 def _spoiled(folder: Path) -> Path:
@@ -36,11 +41,15 @@ def _run(folder: Path, bundle: Path) -> Path:
 
 
 def _held_out() -> Batches:
+    """A rename at three places."""
     bundle = Bundle.load(_TINY)
-    tokenizer = bundle.require_tokenizer()
-    state = (START, *tokenizer.encode("item = 1\nprint(item)\n"), END)
-    edits = tuple(Edit(1 + index, 3) for index in range(len(tokenizer.encode("item"))))
-    examples = Examples([Instance(state, edits)] * 3, bundle.config.vocabulary_size)
+    writer = Writer(TokenText(bundle.require_tokenizer(), _TEXT))
+    places = [found.start() for found in re.finditer("result", _TEXT)]
+    for index, place in enumerate(places):
+        writer.write(index, Change(place, place + len("result"), "amount"))  # as long as the old name
+    question = writer.question(None, 100)
+    instance = Instance(question.state, tuple(question.edits), conditioning=1)
+    examples = Examples([instance] * 3, bundle.config.vocabulary_size)
     return Batches(examples, load_network(_TINY)[1], BatchSize(2, 1000))
 
 
