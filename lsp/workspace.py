@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lsp.asking import Asking
     from lsp.everywhere import Place
 
+_THINKING_SECONDS = 0.25  # an answer that comes sooner needs no word: the status must not flicker at each key
 _SWITCH_SECONDS = 2.0  # how long an editor may take to read files again after another branch was checked out
 _CROWD_SECONDS, _CROWD_FILES = (
     1.0,
@@ -38,13 +39,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Status:
-    state: str  # starting, ready, quiet, snoozed, off or trouble
+    state: str  # starting, ready, thinking, quiet, snoozed, off or trouble
     reason: str
     message: str
 
 
 _STARTING = Status("starting", "starting", "the service is being started")
 _READY = Status("ready", "connected", "ready")
+_THINKING = Status("thinking", "asked", "waiting for the model")
 _SNOOZED = Status("snoozed", "snoozed", "snoozed")
 
 
@@ -158,7 +160,7 @@ class Workspace:
         if is_along and file.shown is not None and self._asking.silence(file) is None:
             self.settle(file, Answer((file.shown,)))  # the rest remains: nothing to ask, nothing to flicker
         elif not self._asking.answer_from_ahead(file):
-            self._asking.ask(file)
+            self._ask(file)
 
     def save(self, uri: str) -> None:
         file = self._known(uri)
@@ -223,7 +225,7 @@ class Workspace:
             return Answer(silence="stale")
         self._leave_name(file, file.document.offset_from_position(position))
         if file.answer is None and file.waiting is None:
-            self._asking.ask(file)
+            self._ask(file)
         if file.answer is not None:
             return file.answer
         assert file.waiting is not None
@@ -338,6 +340,13 @@ class Workspace:
     def _ask(self, file: OpenFile) -> None:
         if self._asking is not None:
             self._asking.ask(file)
+            if file.waiting is not None:
+                asyncio.get_running_loop().call_later(_THINKING_SECONDS, self._think, file, file.waiting)
+
+    def _think(self, file: OpenFile, waiting: asyncio.Future[Answer]) -> None:
+        """Say so when this question is still the newest and has no answer yet."""
+        if file.waiting is waiting and not waiting.done() and self.status.state in ("ready", "quiet"):
+            self._set_status(_THINKING)
 
     def _leave_name(self, file: OpenFile, offset: int) -> None:
         """The cursor is here: a name half typed elsewhere is finished."""

@@ -282,3 +282,14 @@ async def test_a_service_that_fails_inside_is_silence(
         desk.change(Change(0, 3, "(y)"))
         answer = await desk.answer()
         assert answer.best is None or answer.best.old == ""
+
+
+async def test_while_the_model_is_slow_the_status_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.service.hangs = True
+        desk.change(Change(0, 3, "total"))
+        await until(lambda: desk.workspace.status.state == "thinking")
+        desk.service.hangs = False
+        await until(lambda: desk.workspace.status.state in ("ready", "quiet"))
