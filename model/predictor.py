@@ -7,7 +7,7 @@
 import contextlib
 import ctypes
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,10 @@ class Predictor:
             raise BundleError("device cuda was asked for, but ONNX Runtime cannot use it here")
         self._inputs = {graph: [i.name for i in s.get_inputs()] for graph, s in self._sessions.items()}
         self._outputs = {graph: [o.name for o in s.get_outputs()] for graph, s in self._sessions.items()}
+        self.relations = {
+            *self._inputs["encode"],
+            *self._inputs["step"],
+        }  # names; others need not be computed
         self._check_graphs()
 
     def _check_graphs(self) -> None:
@@ -202,13 +206,17 @@ class History:
         }
 
     def _relations(self) -> dict[str, Any]:
-        places = self._places
+        """What is known of each slot as a place for the next edit: as much of it as the graphs ask for."""
+        places, wanted = self._places, self._predictor.relations
+        known: dict[str, tuple[Callable[[], NDArray[Any]], int]] = {
+            "alive": (lambda: places.current >= 0, False),
+            "distances": (places.distances, NO_DISTANCE),
+            "matches": (places.matches, NO_MATCH),
+            "earlier_matches": (places.earlier_matches, NO_MATCH),
+            "similarities": (places.similarities, NO_SIMILARITY),
+        }
         return {
-            "alive": self._by_column(places.current >= 0, fill=False),
-            "distances": self._by_column(places.distances(), fill=NO_DISTANCE),
-            "matches": self._by_column(places.matches(), fill=NO_MATCH),
-            "earlier_matches": self._by_column(places.earlier_matches(), fill=NO_MATCH),
-            "similarities": self._by_column(places.similarities(), fill=NO_SIMILARITY),
+            name: self._by_column(find(), fill=fill) for name, (find, fill) in known.items() if name in wanted
         }
 
     def _by_column(self, by_slot: NDArray[Any], fill: int | bool) -> NDArray[Any]:
