@@ -88,7 +88,9 @@ def _budgets(results: dict[tuple[str, str], dict[str, Any]]) -> str:
                 f"{values['processor_minutes']:.1f}",
             ]
         )
-    note = "The machine was shared: the minutes of the processor tell what a run cost, those of the clock what it took.\n"
+    note = (
+        "Minutes of the processor tell what a run cost, those of the clock what it took beside other work.\n"
+    )
     return f"## What each row took\n\n{note}\n{_table([*head, 'minutes', 'processor minutes'], rows)}"
 
 
