@@ -6,6 +6,8 @@ from typing import Any
 
 MODELS = ("E", "IR", "IA-v", "IA-vg", "IA-a", "IA-ag", "IA-next")
 
+_ROOM_EDITS = 16
+
 
 @dataclass(frozen=True)
 class ModelConfig:
@@ -37,6 +39,11 @@ class ModelConfig:
     def is_attentional(self) -> bool:
         """Can it be exported and run incrementally?"""
         return self.model.startswith("IA")
+
+    @property
+    def limit_history(self) -> int:
+        """How many past edits fit: decoding appends what it predicts to them, and needs some room."""
+        return max(1, self.limit_edits - _ROOM_EDITS)
 
     @property
     def state_multiple(self) -> int:

@@ -27,8 +27,6 @@ from server.schema import (
 )
 from server.settings import Settings
 
-# Decoding appends what it predicts to the history, so past edits leave it some room.
-_ROOM_EDITS = 16
 TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
 OUT_OF_SIGHT = "out-of-sight"  # the cursor is in a part of a long file that the model does not see
 
@@ -87,7 +85,7 @@ def answer_stream(predictor: Predictor, history: AnyHistory, message: Predict) -
 
 def limit_edits(predictor: Predictor) -> int:
     """How many past edits fit in a history."""
-    return max(1, predictor.bundle.config.limit_edits - _ROOM_EDITS)
+    return predictor.bundle.config.limit_history
 
 
 def bring(history: AnyHistory, keep: int, append: Sequence[Edit]) -> None:

@@ -4,7 +4,7 @@ A case is put to the very Predictor that ships, as the service would put it. It 
 would have been shown at any threshold follows from the confidence.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from training.cases import KINDS, Case, replay
 
 THRESHOLDS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _BINS = 10
-_ROOM_EDITS = 16
 
 
 class Answer(NamedTuple):
@@ -39,7 +38,7 @@ def ask(predictor: Predictor, case: Case) -> Answer:
     writer = Writer(TokenText(tokenizer, case.text))
     for index, change in enumerate(case.edits):
         writer.write(index, change)
-    question = writer.question(None, max(1, bundle.config.limit_edits - _ROOM_EDITS))
+    question = writer.question(None, bundle.config.limit_history)
     if question.silence is not None or not question.edits:
         return _answered(case, None, 0.0, 0.0, question.silence or "nothing-edited")
     history = predictor.open(question.state)
@@ -59,10 +58,6 @@ def ask_replay(case: Case) -> Answer:
     """The floor that needs no network: always sure."""
     change = replay(case)
     return _answered(case, change, 0.0, 1.0 if change else 0.0, None)
-
-
-def ask_all(asking: Callable[[Case], Answer], cases: Iterable[Case]) -> list[Answer]:
-    return [asking(case) for case in cases]
 
 
 def _answered(
