@@ -4,7 +4,7 @@ import { after, offsetIn } from "./positions";
 import type { Position, Range, Suggestion } from "./protocol";
 
 /** A place this many lines from the cursor is still in the corner of the eye: no jump is needed. */
-const NEAR_LINES = 3;
+export const NEAR_LINES = 3;
 /** Longer texts are cut: a hint must fit beside the code. */
 const LIMIT_HINT = 40;
 const LIMIT_ADDED = 100;
@@ -82,11 +82,6 @@ export function differenceOf({
         removedText,
         addedText: newText.slice(prefix, newText.length - suffix),
     };
-}
-
-/** Where the cursor goes when it jumps to a suggestion: behind what is removed, so that it is read first. */
-export function landingOf(suggestion: Suggestion): Position {
-    return differenceOf(suggestion).removed.end;
 }
 
 /** One line for a change: "foo → bar", "add bar", "remove foo". */

@@ -3,8 +3,9 @@
 import * as vscode from "vscode";
 import { setContextKeys } from "./contextKeys";
 import { Decorations, rangeOf } from "./decorations";
-import { type Display, displayOf, landingOf } from "./display";
+import { type Display, displayOf } from "./display";
 import { GhostText } from "./ghostText";
+import { type LineText, landingOf, restingPlace } from "./landing";
 import { chosenOf, cycle, isFor, type Offer, offerFrom, typedAlong } from "./offer";
 import { after, isEqual } from "./positions";
 import {
@@ -26,7 +27,7 @@ const AWAIT_MILLISECONDS = 400;
 export class NextEdit implements vscode.Disposable {
     /** By document: what is offered in one stays there while the user looks at another. */
     private readonly offers = new Map<string, Offer>();
-    /** Where our own jump put the cursor, while it still stands there: the second Tab may then apply in any column. */
+    /** Where our own jump put the cursor, while it still stands there: what it led to is then drawn, not ghost text. */
     private landed: Position | undefined;
     /** Runs while a suggestion was just accepted and the next one is not known. */
     private awaiting: NodeJS.Timeout | undefined;
@@ -72,7 +73,7 @@ export class NextEdit implements vscode.Disposable {
             return;
         }
         const { editor, suggestion, display } = found;
-        if (key === "tab" && this.inIndentation(editor)) {
+        if (key === "tab" && isCursorInIndentation(editor)) {
             await vscode.commands.executeCommand("tab");
             return;
         }
@@ -215,7 +216,7 @@ export class NextEdit implements vscode.Disposable {
     }
 
     private jump(editor: vscode.TextEditor, suggestion: Suggestion): void {
-        this.landed = landingOf(suggestion);
+        this.landed = landingOf(suggestion, linesOf(editor.document));
         moveCursor(editor, this.landed, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     }
 
@@ -230,7 +231,8 @@ export class NextEdit implements vscode.Disposable {
             return;
         }
         const end = after(suggestion.range.start, suggestion.newText);
-        moveCursor(editor, end, vscode.TextEditorRevealType.Default);
+        const place = restingPlace(end, linesOf(editor.document));
+        moveCursor(editor, place, vscode.TextEditorRevealType.Default);
         await this.server.execute(serverCommands.accept, suggestion.id);
     }
 
@@ -265,7 +267,7 @@ export class NextEdit implements vscode.Disposable {
         this.endLingering();
         const { editor, offer, suggestion, display } = found;
         this.decorations.show(editor, display, {
-            accept: this.inIndentation(editor) ? "Alt+L" : "Tab",
+            accept: isCursorInIndentation(editor) ? "Alt+L" : "Tab",
             chosen: offer.chosen,
             count: offer.choices.length,
         });
@@ -332,18 +334,18 @@ export class NextEdit implements vscode.Disposable {
             shown: isDrawn || this.awaiting !== undefined,
             offered: found !== undefined,
             alternatives: found !== undefined && found.offer.choices.length > 1,
-            inIndentation: editor !== undefined && this.inIndentation(editor),
+            inIndentation: editor !== undefined && isCursorInIndentation(editor),
         });
     }
+}
 
-    private inIndentation(editor: vscode.TextEditor): boolean {
-        const { document, selection } = editor;
-        const active = document.validatePosition(selection.active); // a change is known before the cursor's move is
-        if (this.landed !== undefined && isEqual(this.landed, active)) {
-            return false;
-        }
-        return isInIndentation(document.lineAt(active.line).text, active.character);
-    }
+function isCursorInIndentation({ document, selection }: vscode.TextEditor): boolean {
+    const { line, character } = document.validatePosition(selection.active); // a change is known before the cursor's move
+    return isInIndentation(document.lineAt(line).text, character);
+}
+
+function linesOf(document: vscode.TextDocument): LineText {
+    return (line) => (line >= 0 && line < document.lineCount ? document.lineAt(line).text : "");
 }
 
 function snapshotOf(document: vscode.TextDocument): { uri: string; version: number } {

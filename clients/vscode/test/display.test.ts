@@ -1,13 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-    addedLabel,
-    differenceOf,
-    displayOf,
-    insertedAt,
-    landingOf,
-    oneLine,
-    summaryOf,
-} from "../src/display";
+import { addedLabel, differenceOf, displayOf, insertedAt, oneLine, summaryOf } from "../src/display";
 import { at, replacing } from "./suggestions";
 
 describe("ghost text", () => {
@@ -106,10 +98,6 @@ describe("the difference", () => {
             removedText: "",
             addedText: ", b",
         });
-    });
-
-    test("is where a jump lands, behind what is removed", () => {
-        expect(landingOf(replacing("foo", "bar", at(10, 4)))).toEqual(at(10, 7));
     });
 });
 
