@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.edits import DELETE, END, PAD, Edit, Instance, Slots
+from model.replays import NO_REPLAY, Precedent, replay_buckets
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -57,16 +58,37 @@ class Hunk(NamedTuple):
     last: int
     step: int  # how many of its edits came before the newest
     surroundings: tuple[int, ...]  # the tokens around its first edit, as that edit met them
-    earlier: tuple[int, ...] | None  # those of the hunk before it
+    precedent: Precedent  # the change that it makes
+    previous: "Hunk | None"
 
     @property
     def template(self) -> tuple[int, ...]:
         """The nearest of the surroundings."""
-        return _nearest(self.surroundings)
+        return self.surroundings[_FAR_REACH - _REACH : _FAR_REACH + _REACH + 1]
 
     @property
-    def earlier_template(self) -> tuple[int, ...] | None:
-        return None if self.earlier is None else _nearest(self.earlier)
+    def expected(self) -> "Hunk":
+        """The hunk that is likely to be made again: what followed when this change was made before, or else this one."""
+        follower, hunk = self, self.previous
+        while hunk is not None:
+            if hunk.is_twin(self):
+                return follower
+            follower, hunk = hunk, hunk.previous
+        return self
+
+    @property
+    def pattern(self) -> Precedent:
+        """Its change, with what it has in common with the last time that it was made before."""
+        hunk = self.previous
+        while hunk is not None:
+            if hunk.is_twin(self):
+                return self.precedent.agreeing_with(hunk.precedent)
+            hunk = hunk.previous
+        return self.precedent
+
+    def is_twin(self, other: "Hunk") -> bool:
+        """Do both make the same change?"""
+        return self.precedent[:2] == other.precedent[:2]
 
 
 class Places:
@@ -140,17 +162,17 @@ class Places:
 
     def matches(self) -> Ints:
         """For each slot, how much its surroundings look like those where the newest hunk began."""
-        return self._matches(self.hunk.template if self.hunk else None)
+        return self._matches(self.hunk)
 
     def earlier_matches(self) -> Ints:
         """The same for the hunk before: some intents alternate between two kinds of places."""
-        return self._matches(self.hunk.earlier_template if self.hunk else None)
+        return self._matches(self.hunk.previous if self.hunk else None)
 
-    def _matches(self, template: tuple[int, ...] | None) -> Ints:
+    def _matches(self, hunk: Hunk | None) -> Ints:
         current = self.current
-        if template is None:
+        if hunk is None:
             return np.full(len(current), NO_MATCH, dtype=np.int64)
-        equal = self._comparisons(template)
+        equal = self._comparisons(hunk.template)
         buckets = equal[_REACH] * (_REACH + 1) ** 2 + _run(equal[_REACH - 1 :: -1]) * (_REACH + 1)
         buckets = buckets + _run(equal[_REACH + 1 :])
         return np.where(current >= 0, buckets[np.maximum(current, 0)], NO_MATCH)
@@ -163,7 +185,8 @@ class Places:
         current = self.current
         if not self._hunks:
             return np.full(len(current), NO_SIMILARITY, dtype=np.int64)
-        surroundings, earlier = self._hunks[-1].surroundings, self._hunks[-1].earlier
+        surroundings, previous = self._hunks[-1].surroundings, self._hunks[-1].previous
+        earlier = previous.surroundings if previous else None
         offsets = list(range(len(surroundings)))
         agreed = [i for i in offsets if earlier is not None and earlier[i] == surroundings[i]]
         is_pattern = len(agreed) >= _LEAST_AGREEMENT
@@ -173,13 +196,32 @@ class Places:
         buckets = counts * (_SHARES - 1) // len(counted) + (_SHARES if is_pattern else 0)
         return np.where(current >= 0, buckets[np.maximum(current, 0)], NO_SIMILARITY)
 
+    def replays(self) -> Ints:
+        """For each slot, whether the change that is likely to be made again fits there."""
+        return self._replays(self.hunk.expected if self.hunk else None)
+
+    def earlier_replays(self) -> Ints:
+        """The same for the hunk before the newest."""
+        return self._replays(self.hunk.previous if self.hunk else None)
+
+    def _replays(self, hunk: Hunk | None) -> Ints:
+        current = self.current
+        if hunk is None or self.hunk is None:
+            return np.full(len(current), NO_REPLAY, dtype=np.int64)
+        buckets = replay_buckets(self._tokens(), hunk.pattern, self.hunk.first, self.hunk.last)
+        return np.where(current >= 0, buckets[np.maximum(current, 0)], NO_REPLAY)
+
+    def _tokens(self, margin: int = 0) -> Ints:
+        """The current state, with padding on both sides."""
+        current = self.current
+        is_alive = current >= 0
+        tokens = np.full(len(self.slots.order) + 2 * margin, PAD, dtype=np.int64)
+        tokens[current[is_alive] + margin] = self._contents[: len(current)][is_alive]
+        return tokens
+
     def _comparisons(self, around: Sequence[int]) -> list[Bools]:
         """For each offset of a place's surroundings: which places have the same token there."""
-        current, reach = self.current, len(around) // 2
-        is_alive = current >= 0
-        count = len(self.slots.order)
-        tokens = np.full(count + 2 * reach, PAD, dtype=np.int64)
-        tokens[current[is_alive] + reach] = self._contents[: len(current)][is_alive]
+        tokens, count = self._tokens(len(around) // 2), len(self.slots.order)
         return [tokens[shift : shift + count] == token for shift, token in enumerate(around)]
 
     def neighbours(self, edit: Edit, place: int) -> list[int]:
@@ -200,10 +242,25 @@ class Places:
         grown = -1 if edit.content == DELETE else 1
         hunk = self.hunk
         if hunk is None or begin > hunk.last or place + 1 < hunk.first:
-            earlier = hunk.surroundings if hunk else None
-            return Hunk(begin, place + 1 + grown, 0, surroundings, earlier)
+            precedent = self._made(edit, begin, begin + max(grown, 0), None, is_before=False)
+            return Hunk(begin, place + 1 + grown, 0, surroundings, precedent, hunk)
         first, last = min(begin, hunk.first), max(place + 1, hunk.last) + grown
-        return hunk._replace(first=first, last=last, step=hunk.step + 1)
+        precedent = self._made(edit, first, last, hunk.precedent, is_before=begin < hunk.first)
+        return hunk._replace(first=first, last=last, step=hunk.step + 1, precedent=precedent)
+
+    def _made(
+        self, edit: Edit, first: int, last: int, before: Precedent | None, *, is_before: bool
+    ) -> Precedent:
+        """The change that a hunk makes, with one more edit that was just applied."""
+        gone, come = (before.gone, before.come) if before else ((), ())
+        if edit.content == DELETE:
+            token = (self.slots.contents[edit.position],)
+            gone = token + gone if is_before else gone + token
+        else:
+            come = (edit.content, *come) if is_before else (*come, edit.content)
+        order, contents = self.slots.order, self.slots.contents
+        right = contents[order[last]] if last < len(order) else PAD
+        return Precedent(gone, come, contents[order[first - 1]], right)
 
     def _move(self, edit: Edit, place: int, new_slot: int) -> None:
         if edit.content == DELETE:
@@ -212,10 +269,6 @@ class Places:
         elif edit.content != END:
             self._all[self._all > place] += 1
             self._all[new_slot] = place + 1
-
-
-def _nearest(surroundings: tuple[int, ...]) -> tuple[int, ...]:
-    return surroundings[_FAR_REACH - _REACH : _FAR_REACH + _REACH + 1]
 
 
 def _run(equal: Sequence[Bools]) -> Ints:
@@ -287,6 +340,8 @@ class Batch:
     matches: Ints  # (B, T, M + T)
     earlier_matches: Ints  # (B, T, M + T)
     similarities: Ints  # (B, T, M + T)
+    replays: Ints  # (B, T, M + T)
+    earlier_replays: Ints  # (B, T, M + T)
 
 
 def implicit_batch(instances: Sequence[Instance], multiple: int = 1) -> Batch:
@@ -317,6 +372,8 @@ def implicit_batch(instances: Sequence[Instance], multiple: int = 1) -> Batch:
         matches=np.full((size, most, longest + most), NO_MATCH, dtype=np.int64),
         earlier_matches=np.full((size, most, longest + most), NO_MATCH, dtype=np.int64),
         similarities=np.full((size, most, longest + most), NO_SIMILARITY, dtype=np.int64),
+        replays=np.full((size, most, longest + most), NO_REPLAY, dtype=np.int64),
+        earlier_replays=np.full((size, most, longest + most), NO_REPLAY, dtype=np.int64),
     )
     for row, instance in enumerate(instances):
         _fill(batch, row, instance)
@@ -339,6 +396,8 @@ def _fill(batch: Batch, row: int, instance: Instance) -> None:
             (batch.matches, places.matches()),
             (batch.earlier_matches, places.earlier_matches()),
             (batch.similarities, places.similarities()),
+            (batch.replays, places.replays()),
+            (batch.earlier_replays, places.earlier_replays()),
         )
         for target, values in relations:
             target[row, index, :length] = values[:length]

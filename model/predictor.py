@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from model.arrays import NO_DISTANCE, NO_MATCH, NO_SIMILARITY, EditFeatures, Places, apply_with_features
 from model.bundle import GRAPHS, Bundle, BundleError
 from model.edits import Edit, Slots, check_tokens
+from model.replays import NO_REPLAY
 from model.window import Predicted, WindowedHistory
 
 Floats = NDArray[np.float32]
@@ -214,6 +215,8 @@ class History:
             "matches": (places.matches, NO_MATCH),
             "earlier_matches": (places.earlier_matches, NO_MATCH),
             "similarities": (places.similarities, NO_SIMILARITY),
+            "replays": (places.replays, NO_REPLAY),
+            "earlier_replays": (places.earlier_replays, NO_REPLAY),
         }
         return {
             name: self._by_column(find(), fill=fill) for name, (find, fill) in known.items() if name in wanted

@@ -43,6 +43,8 @@ class Relations:
     matches: Tensor
     earlier_matches: Tensor
     similarities: Tensor
+    replays: Tensor
+    earlier_replays: Tensor
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class TorchBatch:
     matches: Tensor
     earlier_matches: Tensor
     similarities: Tensor
+    replays: Tensor
+    earlier_replays: Tensor
 
     @property
     def edits(self) -> EditInputs:

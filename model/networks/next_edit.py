@@ -5,8 +5,8 @@ past edits predict the next context, a pointer finds it, and the content is an a
 
 Differs from the paper, each for a reason:
 - Only relative positions, and attention of state tokens within blocks: files of any length, in linear time.
-- The pointer knows each slot's distance to the last edit and how much the slot looks like the place where the newest
-  hunk began: most next edits are near, or at a place that looks the same.
+- The pointer knows each slot's distance to the last edit, how much the slot looks like the place where the newest
+  hunk began, and whether a change that was made would fit there again: most next edits are near, or do the same elsewhere.
 - The content attends to past edits by the context at the chosen position: what was done at a place like this one.
 - The content can be copied from the state and from past edits.
 - An edit knows the tokens beside it as they are now, which the encoded state does not.
@@ -29,6 +29,7 @@ from model.networks.incremental import (
     gather_contexts,
     grow,
 )
+from model.replays import REPLAYS
 
 _KERNEL = 9  # tokens that a convolution mixes
 _COPY_SIZE = 64
@@ -160,6 +161,8 @@ class NextEdit(IncrementalNetwork):
         self.match = nn.Linear(size, MATCHES)
         self.earlier_match = nn.Linear(size, MATCHES)
         self.similarity = nn.Linear(size, SIMILARITIES)
+        self.replay = nn.Linear(size, REPLAYS)
+        self.earlier_replay = nn.Linear(size, REPLAYS)
         # The content
         self.row_context = nn.Linear(size, size)
         self.content_norm = nn.LayerNorm(size)
@@ -230,6 +233,8 @@ class NextEdit(IncrementalNetwork):
         logits = logits + self.match(normed).gather(2, relations.matches)
         logits = logits + self.earlier_match(normed).gather(2, relations.earlier_matches)
         logits = logits + self.similarity(normed).gather(2, relations.similarities)
+        logits = logits + self.replay(normed).gather(2, relations.replays)
+        logits = logits + self.earlier_replay(normed).gather(2, relations.earlier_replays)
         result: Tensor = logits.masked_fill(~relations.alive, NEVER)
         return result
 

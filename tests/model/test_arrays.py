@@ -55,6 +55,8 @@ def test_what_was_undone_leaves_no_trace(instance: Instance, data: st.DataObject
         assert places.matches().tolist() == fresh.matches().tolist()
         assert places.earlier_matches().tolist() == fresh.earlier_matches().tolist()
         assert places.similarities().tolist() == fresh.similarities().tolist()
+        assert places.replays().tolist() == fresh.replays().tolist()
+        assert places.earlier_replays().tolist() == fresh.earlier_replays().tolist()
         assert (places.anchor, places.hunk) == (fresh.anchor, fresh.hunk)
 
 
