@@ -7,13 +7,23 @@ slot numbers are moved accordingly: columns 0..M-1 are the state's, column M + t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.edits import DELETE, END, PAD, Edit, Instance, Slots
-from model.replays import NO_REPLAY, Precedent, replay_buckets
+from model.replays import (
+    BY_EARLIER_REPLAY,
+    BY_GOING_ON,
+    BY_REPLAY,
+    GOES_ON,
+    NO_PRECEDENT,
+    NO_REPLAY,
+    Precedent,
+    fitting,
+    replay_buckets,
+)
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -42,13 +52,27 @@ _LEAST_AGREEMENT = 3  # offsets at which two hunks must agree before that counts
 STEPS = 16  # edits of a hunk that are told apart by their number
 
 
-def distance_buckets(distances: Ints, *, after_deletion: bool) -> Ints:
-    """Buckets of signed distances between places; those after an insertion and after a deletion are apart."""
+_FURTHEST = _EXACT_DISTANCES << _FAR_DISTANCES // 2  # from here on all are in the last bucket
+
+
+def _distance_table() -> Ints:
+    """The bucket of each distance from -_FURTHEST to _FURTHEST: to look it up is faster than to compute it."""
+    distances = np.arange(-_FURTHEST, _FURTHEST + 1)
     magnitude = np.abs(distances)
     far = np.log2(np.maximum(magnitude, _EXACT_DISTANCES) / _EXACT_DISTANCES) * 2
     bucket = np.where(magnitude < _EXACT_DISTANCES, magnitude, _EXACT_DISTANCES + far.astype(np.int64))
-    signed = np.sign(distances) * np.minimum(bucket, _SIDE) + _SIDE
-    return signed + (_PER_KIND if after_deletion else 0)
+    signed: Ints = np.sign(distances) * np.minimum(bucket, _SIDE) + _SIDE
+    return signed
+
+
+_DISTANCE_TABLE = _distance_table()
+
+
+def distance_buckets(distances: Ints, *, after_deletion: bool) -> Ints:
+    """Buckets of signed distances between places; those after an insertion and after a deletion are apart."""
+    near = np.minimum(np.maximum(distances, -_FURTHEST), _FURTHEST)
+    buckets: Ints = _DISTANCE_TABLE[near + _FURTHEST] + (_PER_KIND if after_deletion else 0)
+    return buckets
 
 
 class Hunk(NamedTuple):
@@ -59,6 +83,7 @@ class Hunk(NamedTuple):
     step: int  # how many of its edits came before the newest
     surroundings: tuple[int, ...]  # the tokens around its first edit, as that edit met them
     precedent: Precedent  # the change that it makes
+    made: tuple[int, ...]  # its edits one by one: the token that came, or the negative of the one that went
     previous: "Hunk | None"
 
     @property
@@ -86,6 +111,16 @@ class Hunk(NamedTuple):
             hunk = hunk.previous
         return self.precedent
 
+    @property
+    def continuation(self) -> int | None:
+        """How it would go on if it went on like the last hunk that began like it; None when it would not."""
+        count, hunk = len(self.made), self.previous
+        while hunk is not None:
+            if hunk.made[:count] == self.made:
+                return hunk.made[count] if len(hunk.made) > count else None
+            hunk = hunk.previous
+        return None
+
     def is_twin(self, other: "Hunk") -> bool:
         """Do both make the same change?"""
         return self.precedent[:2] == other.precedent[:2]
@@ -101,6 +136,8 @@ class Places:
         self._contents = np.full(len(state) + capacity, PAD, dtype=np.int64)
         self._contents[: len(state)] = state
         self._hunks: list[Hunk] = []  # after each edit
+        self._padded: Ints | None = None  # the current state's tokens with padding on both sides, when they are known
+        self._found: dict[str, Ints] = {}  # replays of the current state
         self.anchor = -1  # the place that the next edit is measured from; -1 when there is no edit
 
     @property
@@ -119,7 +156,9 @@ class Places:
         if len(slots.contents) == len(self._all):
             self._all = np.concatenate([self._all, np.full_like(self._all, -1)])
             self._contents = np.concatenate([self._contents, np.zeros_like(self._contents)])
+        self._found = {}
         surroundings = self._around(place)
+        self._padded = None
         slots.apply_explicit(Edit(place, edit.content))
         self._hunks.append(self._hunk(edit, place, surroundings))
         self._contents[len(slots.contents) - 1] = edit.content
@@ -132,6 +171,7 @@ class Places:
         slots = self.slots
         if not 0 <= count <= len(slots.edits):
             raise ValueError(f"cannot keep {count} of {len(slots.edits)} edits")
+        self._found = {}
         explicit = slots.explicit_positions()
         for index in range(len(slots.edits) - 1, count - 1, -1):
             edit, place = slots.edits[index], explicit[index]
@@ -142,6 +182,7 @@ class Places:
             elif edit.content != END:
                 self._all[self._all > place] -= 1
         slots.keep(count)
+        self._padded = None
         del self._hunks[count:]
         self.anchor = _anchor(slots.edits[-1], explicit[count - 1]) if count else -1
 
@@ -169,22 +210,20 @@ class Places:
         return self._matches(self.hunk.previous if self.hunk else None)
 
     def _matches(self, hunk: Hunk | None) -> Ints:
-        current = self.current
         if hunk is None:
-            return np.full(len(current), NO_MATCH, dtype=np.int64)
+            return np.full(len(self.current), NO_MATCH, dtype=np.int64)
         equal = self._comparisons(hunk.template)
-        buckets = equal[_REACH] * (_REACH + 1) ** 2 + _run(equal[_REACH - 1 :: -1]) * (_REACH + 1)
-        buckets = buckets + _run(equal[_REACH + 1 :])
-        return np.where(current >= 0, buckets[np.maximum(current, 0)], NO_MATCH)
+        buckets = equal[_REACH] * np.uint8((_REACH + 1) ** 2)
+        buckets += _run(equal[_REACH - 1 :: -1]) * np.uint8(_REACH + 1) + _run(equal[_REACH + 1 :])
+        return self._by_slot(buckets, NO_MATCH)
 
     def similarities(self) -> Ints:
         """For each slot, the share of the tokens around it that are those around the start of the newest hunk.
 
         Where the newest two hunks began at places that agree in some tokens, only these count: they are the pattern.
         """
-        current = self.current
         if not self._hunks:
-            return np.full(len(current), NO_SIMILARITY, dtype=np.int64)
+            return np.full(len(self.current), NO_SIMILARITY, dtype=np.int64)
         surroundings, previous = self._hunks[-1].surroundings, self._hunks[-1].previous
         earlier = previous.surroundings if previous else None
         offsets = list(range(len(surroundings)))
@@ -192,37 +231,84 @@ class Places:
         is_pattern = len(agreed) >= _LEAST_AGREEMENT
         equal = self._comparisons(surroundings)
         counted = agreed if is_pattern else offsets
-        counts: Ints = np.stack([equal[i] for i in counted]).sum(axis=0, dtype=np.int64)
-        buckets = counts * (_SHARES - 1) // len(counted) + (_SHARES if is_pattern else 0)
-        return np.where(current >= 0, buckets[np.maximum(current, 0)], NO_SIMILARITY)
+        counts = (equal[agreed] if is_pattern else equal).view(np.uint8).sum(axis=0, dtype=np.uint8)
+        shares = np.arange(len(counted) + 1, dtype=np.int64) * (_SHARES - 1) // len(counted)
+        return self._by_slot((shares + (_SHARES if is_pattern else 0))[counts], NO_SIMILARITY)
 
     def replays(self) -> Ints:
         """For each slot, whether the change that is likely to be made again fits there."""
-        return self._replays(self.hunk.expected if self.hunk else None)
+        if "replays" not in self._found:
+            self._found["replays"] = self._replays(self.hunk.expected if self.hunk else None)
+            slot, _ = self._going_on()
+            if slot is not None:
+                self._found["replays"][slot] = GOES_ON
+        return self._found["replays"]
 
     def earlier_replays(self) -> Ints:
         """The same for the hunk before the newest."""
-        return self._replays(self.hunk.previous if self.hunk else None)
+        if "earlier_replays" not in self._found:
+            self._found["earlier_replays"] = self._replays(self.hunk.previous if self.hunk else None)
+        return self._found["earlier_replays"]
+
+    def replayed(self) -> tuple[Ints, Ints]:
+        """For each slot: the content that a precedent would have there, and the kind of that precedent."""
+        contents = np.full(len(self.current), PAD, dtype=np.int64)
+        kinds = np.full(len(self.current), NO_PRECEDENT, dtype=np.int64)
+        if self.hunk is None:
+            return contents, kinds
+        for hunk, buckets, kind in (
+            (self.hunk.previous, self.earlier_replays(), BY_EARLIER_REPLAY),
+            (self.hunk.expected, self.replays(), BY_REPLAY),
+        ):
+            fits = fitting(buckets)
+            if hunk is not None:
+                contents[fits >= 0] = DELETE if hunk.precedent.gone else hunk.precedent.come[0]
+                kinds = np.where(fits >= 0, kind + fits, kinds)
+        slot, content = self._going_on()
+        if slot is not None:
+            contents[slot], kinds[slot] = content, BY_GOING_ON
+        return contents, kinds
+
+    def _going_on(self) -> tuple[int | None, int]:
+        """The slot at which the newest hunk would go on like an earlier one, and the content."""
+        hunk, order = self.hunk, self.slots.order
+        token = hunk.continuation if hunk else None
+        if hunk is None or token is None:
+            return None, PAD
+        if token > 0:
+            return order[hunk.last - 1], token
+        slot = order[hunk.last]
+        return (slot, DELETE) if self.slots.contents[slot] == -token else (None, PAD)
 
     def _replays(self, hunk: Hunk | None) -> Ints:
-        current = self.current
         if hunk is None or self.hunk is None:
-            return np.full(len(current), NO_REPLAY, dtype=np.int64)
+            return np.full(len(self.current), NO_REPLAY, dtype=np.int64)
         buckets = replay_buckets(self._tokens(), hunk.pattern, self.hunk.first, self.hunk.last)
-        return np.where(current >= 0, buckets[np.maximum(current, 0)], NO_REPLAY)
+        return self._by_slot(buckets, NO_REPLAY)
+
+    def _by_slot(self, by_place: NDArray[Any], otherwise: int) -> Ints:
+        """For each slot what is known of its place; for a slot that has none, its place is -1: the last of them."""
+        extended = np.empty(len(by_place) + 1, dtype=np.int64)
+        extended[:-1], extended[-1] = by_place, otherwise
+        return extended[self.current]
 
     def _tokens(self, margin: int = 0) -> Ints:
         """The current state, with padding on both sides."""
-        current = self.current
-        is_alive = current >= 0
-        tokens = np.full(len(self.slots.order) + 2 * margin, PAD, dtype=np.int64)
-        tokens[current[is_alive] + margin] = self._contents[: len(current)][is_alive]
-        return tokens
+        if self._padded is None:
+            current, count = self.current, len(self.slots.order)
+            # Slots that are not in the current state write to the end, one behind the padding that is read.
+            self._padded = np.full(count + 2 * _FAR_REACH + 1, PAD, dtype=np.int64)
+            places = np.where(current >= 0, current + _FAR_REACH, count + 2 * _FAR_REACH)
+            self._padded[places] = self._contents[: len(current)]
+        return self._padded[_FAR_REACH - margin : len(self._padded) - 1 - _FAR_REACH + margin]
 
-    def _comparisons(self, around: Sequence[int]) -> list[Bools]:
-        """For each offset of a place's surroundings: which places have the same token there."""
+    def _comparisons(self, around: Sequence[int]) -> Bools:
+        """For each offset of a place's surroundings: which places have the same token there. (offsets, places)"""
         tokens, count = self._tokens(len(around) // 2), len(self.slots.order)
-        return [tokens[shift : shift + count] == token for shift, token in enumerate(around)]
+        equal = np.empty((len(around), count), dtype=np.bool_)
+        for shift, token in enumerate(around):
+            np.equal(tokens[shift : shift + count], token, out=equal[shift])
+        return equal
 
     def neighbours(self, edit: Edit, place: int) -> list[int]:
         """The tokens beside an edit that was just applied."""
@@ -243,10 +329,14 @@ class Places:
         hunk = self.hunk
         if hunk is None or begin > hunk.last or place + 1 < hunk.first:
             precedent = self._made(edit, begin, begin + max(grown, 0), None, is_before=False)
-            return Hunk(begin, place + 1 + grown, 0, surroundings, precedent, hunk)
+            return Hunk(begin, place + 1 + grown, 0, surroundings, precedent, (self._signed(edit),), hunk)
         first, last = min(begin, hunk.first), max(place + 1, hunk.last) + grown
         precedent = self._made(edit, first, last, hunk.precedent, is_before=begin < hunk.first)
-        return hunk._replace(first=first, last=last, step=hunk.step + 1, precedent=precedent)
+        made = (*hunk.made, self._signed(edit))
+        return hunk._replace(first=first, last=last, step=hunk.step + 1, precedent=precedent, made=made)
+
+    def _signed(self, edit: Edit) -> int:
+        return -self.slots.contents[edit.position] if edit.content == DELETE else edit.content
 
     def _made(
         self, edit: Edit, first: int, last: int, before: Precedent | None, *, is_before: bool
@@ -271,11 +361,12 @@ class Places:
             self._all[new_slot] = place + 1
 
 
-def _run(equal: Sequence[Bools]) -> Ints:
+def _run(equal: Bools) -> NDArray[np.uint8]:
     """How many of the comparisons hold one after another, from the first on."""
-    total, so_far = np.zeros(equal[0].shape, dtype=np.int64), np.ones(equal[0].shape, dtype=np.bool_)
-    for holds in equal:
-        so_far = so_far & holds
+    so_far = equal[0].copy()
+    total = so_far.astype(np.uint8)
+    for holds in equal[1:]:
+        so_far &= holds
         total += so_far
     return total
 
@@ -335,6 +426,8 @@ class Batch:
     neighbours: Ints  # (B, T, NEIGHBOURS)
     moves: Ints  # (B, T)
     steps: Ints  # (B, T)
+    replayed: Ints  # (B, T) what a precedent would have at the edit's position
+    replayed_kinds: Ints  # (B, T)
     alive: Bools  # (B, T, M + T) slots that the edit can point at
     distances: Ints  # (B, T, M + T)
     matches: Ints  # (B, T, M + T)
@@ -367,6 +460,8 @@ def implicit_batch(instances: Sequence[Instance], multiple: int = 1) -> Batch:
         neighbours=ints(most, NEIGHBOURS),
         moves=ints(most),
         steps=ints(most),
+        replayed=ints(most),
+        replayed_kinds=ints(most),
         alive=np.zeros((size, most, longest + most), dtype=np.bool_),
         distances=np.full((size, most, longest + most), NO_DISTANCE, dtype=np.int64),
         matches=np.full((size, most, longest + most), NO_MATCH, dtype=np.int64),
@@ -402,6 +497,9 @@ def _fill(batch: Batch, row: int, instance: Instance) -> None:
         for target, values in relations:
             target[row, index, :length] = values[:length]
             target[row, index, longest : longest + index] = values[length:]
+        replayed, kinds = places.replayed()
+        batch.replayed[row, index] = replayed[edit.position]
+        batch.replayed_kinds[row, index] = kinds[edit.position]
         features = apply_with_features(places, edit)
         is_late = edit.position >= length
         batch.positions[row, index] = edit.position + (longest - length if is_late else 0)

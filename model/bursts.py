@@ -149,17 +149,16 @@ def _in_name(character: str) -> bool:
 
 def render(slots: Slots, edits: Iterable[Edit], tokenizer: Tokenizer) -> Change:
     """The one replacement, in the text of the current state, that the edits amount to. The slots are left as they were."""
-    kept = len(slots.edits)
-    before = slots.tokens()
+    kept, size, content = len(slots.edits), len(slots.order), slots.contents.__getitem__
     try:
         explicit = [Edit(slots.apply(edit), edit.content) for edit in edits]
-        after = slots.tokens()
+        grown = len(slots.order) - size
+        first, last = _span(explicit, size, size + grown)
+        text = tokenizer.decode(map(content, slots.order[first : last + grown]))
     finally:
         slots.keep(kept)
-    first, last = _span(explicit, len(before), len(after))
-    offset = int(tokenizer.lengths[before[:first]].sum())
-    length = int(tokenizer.lengths[before[first:last]].sum())
-    text = tokenizer.decode(after[first : last + len(after) - len(before)])
+    offset = sum(map(tokenizer.length_of, map(content, slots.order[:first])))
+    length = sum(map(tokenizer.length_of, map(content, slots.order[first:last])))
     return Change(offset, offset + length, text)
 
 

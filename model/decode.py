@@ -204,7 +204,7 @@ class _Decoder:
         if rest:  # the user types on here: that is given
             yield from ((token, float(scores[token])) for token in self.tokenizer.agreeing(rest))
             return
-        words = np.argsort(-scores[DELETE + 1 :], kind="stable")[:_FOLLOWED] + DELETE + 1
+        words = _best(scores[DELETE + 1 :], _FOLLOWED) + DELETE + 1
         here = float(predicted.positions[position])
         yield from ((int(token), here + float(scores[token])) for token in words)
 
@@ -219,7 +219,7 @@ class _Decoder:
     def _likely_positions(self) -> Iterator[int]:
         """Slots, best first, as long as there is hope."""
         scores = self.root.positions
-        order = np.argsort(-scores, kind="stable")[: max(2 * self.wish.limit + 1, _COMPANIONS)]
+        order = _best(scores, max(2 * self.wish.limit + 1, _COMPANIONS))
         if self.wish.until == "hunk":
             order = order[(scores[order] > _COMPANION) | (np.arange(len(order)) < 2 * self.wish.limit - 1)]
             chosen = scores[order[order != self.history.slots.state_length - 1]].astype(np.float64)
@@ -381,6 +381,16 @@ class _Sequence:
         """Slots whose edit would touch the hunk: from the one before it to the one after."""
         order = self._history.slots.order
         return order[max(0, self._first - 1) : min(self._last + 1, len(order) - 1)]
+
+
+def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    """The indices of the highest scores, best first; the first of two that are equal."""
+    if count < len(scores):
+        least = np.partition(scores, len(scores) - count)[-count]
+        candidates = np.flatnonzero(scores >= least)
+    else:
+        candidates = np.arange(len(scores))
+    return candidates[np.argsort(-scores[candidates], kind="stable")][:count]
 
 
 def _possible(scores: NDArray[np.float32], slots: Slots, position: int) -> NDArray[np.float32]:

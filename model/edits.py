@@ -67,8 +67,7 @@ class Slots:
 
     def tokens(self) -> list[int]:
         """The current state."""
-        contents = self.contents
-        return [contents[slot] for slot in self.order]
+        return list(map(self.contents.__getitem__, self.order))
 
     def explicit_positions(self) -> list[int]:
         """For each edit so far: its explicit position, in the state that it met."""

@@ -40,6 +40,7 @@ class Predictor:
         self.relations = {
             *self._inputs["encode"],
             *self._inputs["step"],
+            *self._inputs["content"],
         }  # names; others need not be computed
         self._check_graphs()
 
@@ -98,7 +99,7 @@ class History:
         """About how much memory it holds: the encoded state, Python's lists, a distribution after each append."""
         slots, size = self._columns + len(self.slots.edits), self._predictor.bundle.config.hidden_size
         predicted = sum(each is not None for each in self._predicted)
-        return 4 * self._columns * (3 * size + 64) + 100 * slots + 4 * slots * predicted
+        return 4 * self._columns * (3 * size + 64) + 100 * slots + 20 * slots * predicted
 
     def keep(self, count: int) -> None:
         """Forget all edits but the first `count`."""
@@ -139,6 +140,7 @@ class History:
         """Log-probabilities of the content at a position."""
         column = np.array([[self._column(position)]], dtype=np.int64)
         given = self._fixed | self._caches | self._kept(predicted.edits) | predicted.rows
+        given |= {name: by_slot[None, None, position] for name, by_slot in predicted.replayed.items()}
         outputs = self._predictor.run("content", given | {"position": column})
         scores: Floats = outputs["content_scores"].numpy()[0, 0]
         return scores
@@ -184,6 +186,7 @@ class History:
             because=outputs["because"].numpy()[0, 1:].copy(),  # row 0 is no edit
             edits=len(self.slots.edits),
             # Copied out: small tensors that are kept for long would break the runtime's arena into holes, and it would grow.
+            replayed=self._replayed(),
             rows={name: value.numpy().copy() for name, value in outputs.items() if name.startswith("row.")},
         )
 
@@ -221,6 +224,13 @@ class History:
         return {
             name: self._by_column(find(), fill=fill) for name, (find, fill) in known.items() if name in wanted
         }
+
+    def _replayed(self) -> dict[str, NDArray[np.int64]]:
+        """What a precedent would have as content, by slot; nothing when the graphs do not ask."""
+        if "replayed" not in self._predictor.relations:
+            return {}
+        contents, kinds = self._places.replayed()
+        return {"replayed": contents, "replayed_kinds": kinds}
 
     def _by_column(self, by_slot: NDArray[Any], fill: int | bool) -> NDArray[Any]:
         length = self.slots.state_length

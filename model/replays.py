@@ -4,6 +4,8 @@ A developer who makes the same change at many places replays it. For each place 
 the change fits there, on which side of the newest hunk and as the how-manieth, and whether what stood beside it does so
 there too. The pointer learns from the buckets when replaying is right. The end token's bucket says how many places are
 left: to point at it is to stop.
+
+What a precedent would write at each place is offered too: a hunk that has begun like an earlier one goes on like it.
 """
 
 from typing import NamedTuple
@@ -23,7 +25,15 @@ _BOTH_SIDES = _SIDES - 1
 
 NO_REPLAY = 0
 _FIRST_STOP = 1 + _KINDS * _SIDES * 2 * _RANKS
-REPLAYS = _FIRST_STOP + _KINDS * len(_LEFT)
+GOES_ON = _FIRST_STOP + _KINDS * len(_LEFT)  # where a hunk that was begun would go on
+REPLAYS = GOES_ON + 1
+
+NO_PRECEDENT = 0  # kinds of what is offered as content at a place
+BY_GOING_ON = 1
+_FITTING = _KINDS * _SIDES
+BY_REPLAY = 2
+BY_EARLIER_REPLAY = BY_REPLAY + _FITTING
+PRECEDENTS = BY_EARLIER_REPLAY + _FITTING
 
 
 class Precedent(NamedTuple):
@@ -68,6 +78,12 @@ def replay_buckets(tokens: Ints, precedent: Precedent, first: int, last: int) ->
     return result
 
 
+def fitting(buckets: Ints) -> Ints:
+    """How a change fits: the kind of change and the sides, whatever the rank; -1 where it does not."""
+    is_place = (buckets > NO_REPLAY) & (buckets < _FIRST_STOP)
+    return np.where(is_place, (buckets - 1) // (2 * _RANKS), -1)
+
+
 def _fits(tokens: Ints, precedent: Precedent, first: int, last: int) -> Ints:
     """For each place where the change could begin: which sides agree; -1 where it does not fit."""
     gone = precedent.gone[:_LONGEST]
@@ -93,7 +109,7 @@ def _fits(tokens: Ints, precedent: Precedent, first: int, last: int) -> Ints:
 def _is_made(come: tuple[int, ...], tokens: Ints) -> Bools:
     """For each place: has what would be inserted there been inserted already, after it or before it?"""
     after = _stands(come, tokens)
-    before = np.concatenate([np.zeros(len(come), dtype=np.bool_), after])[: len(after)]
+    before: Bools = np.concatenate([np.zeros(len(come), dtype=np.bool_), after])[: len(after)]
     return after | before
 
 

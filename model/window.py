@@ -5,7 +5,7 @@ the user goes on editing elsewhere, the window moves there and is encoded anew.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +27,7 @@ class Predicted:
     because: NDArray[np.float32]  # how much the prediction attended to each past edit
     edits: int  # how many edits the history had
     rows: dict[str, Any]
+    replayed: dict[str, NDArray[np.int64]] = field(default_factory=dict)  # content of a precedent, by slot
 
 
 class AnyHistory(Protocol):
@@ -101,7 +102,7 @@ class WindowedHistory:
             if slot is not None:
                 positions[self.slots.state_length + index] = inner.positions[slot]
                 because[index] = inner.because[slot - self._size - 2]
-        return Predicted(positions, because, inner.edits, inner.rows)
+        return Predicted(positions, because, inner.edits, inner.rows, inner.replayed)
 
     def content(self, predicted: Predicted, position: int) -> NDArray[np.float32]:
         slot = self._local(position)

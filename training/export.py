@@ -31,7 +31,14 @@ from model.bundle import Bundle, BundleError, seal
 from model.calibration import Calibration
 from model.config import ModelConfig
 from model.edits import DELETE, END, START, Edit, Instance, Slots
-from model.networks.incremental import EditInputs, IncrementalNetwork, Relations, Tensors, TorchBatch
+from model.networks.incremental import (
+    EditInputs,
+    IncrementalNetwork,
+    Relations,
+    Replayed,
+    Tensors,
+    TorchBatch,
+)
 from model.predictor import Predictor
 from model.tokenizer import Tokenizer
 from training import checkpoint
@@ -104,14 +111,15 @@ class _Content(nn.Module):
         super().__init__()
         self.network, self.encoded, self.caches, self.rows = network, encoded, caches, rows
         self.inputs = [*_FROM_HOST, *encoded, "kept", "kept_rows", *(f"past.{name}" for name in caches)]
-        self.inputs += [*(f"row.{name}" for name in rows), "position"]
+        self.inputs += [*(f"row.{name}" for name in rows), "position", "replayed", "replayed_kinds"]
         self.outputs = ["content_scores"]
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         given = dict(zip(self.inputs, inputs, strict=True))
         encoded, caches = _given(given, self.encoded, self.caches)
         rows = {name: given[f"row.{name}"] for name in self.rows}
-        logits = self.network.contents(encoded, caches, rows, given["position"])
+        replayed = Replayed(given["replayed"], given["replayed_kinds"])
+        logits = self.network.contents(encoded, caches, rows, given["position"], replayed)
         return (torch.log_softmax(logits, dim=-1),)
 
 
@@ -214,7 +222,8 @@ def _write_graphs(network: IncrementalNetwork, config: ModelConfig, directory: P
 
     content = _Content(network, encoded, caches, rows)
     given = common | kept | past | {f"row.{name}": outputs[f"row.{name}"] for name in rows}
-    given["position"] = torch.tensor([[3]])
+    given |= {"position": torch.tensor([[3]]), "replayed": torch.tensor([[5]])}
+    given["replayed_kinds"] = torch.tensor([[1]])
     _write(content, content.inputs, [given[name] for name in content.inputs], directory / "content.onnx")
 
 
@@ -262,7 +271,7 @@ def _write(module: "_Encode | _Step | _Content", names: list[str], example: list
 
 def _dynamic(name: str) -> dict[int, Any]:
     """The axis of an input whose size changes from call to call."""
-    if name.startswith("row.") or name == "position":
+    if name.startswith(("row.", "replayed")) or name == "position":
         return {}
     axes = {"kept": 0, "kept_rows": 0, "state_keys": 3, "state_values": 2} | dict.fromkeys(RELATIONS, 2)
     return {axes.get(name, 1): torch.export.Dim.AUTO}

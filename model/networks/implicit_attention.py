@@ -20,6 +20,7 @@ from model.networks.incremental import (
     EditInputs,
     IncrementalNetwork,
     Relations,
+    Replayed,
     Tensors,
     gather_contexts,
     grow,
@@ -86,7 +87,9 @@ class ImplicitAttention(IncrementalNetwork):
     def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
         return self.position_decoder.point(encoded, caches, rows["query"], relations.alive)
 
-    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
+    def contents(
+        self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor, replayed: Replayed
+    ) -> Tensor:
         return self.content_decoder.contents(encoded, caches, rows, positions)
 
     def _encode_edits(self, encoded: Tensors, caches: Tensors, contents: Tensor, places: Tensor) -> Tensors:

@@ -48,6 +48,14 @@ class Relations:
 
 
 @dataclass(frozen=True)
+class Replayed:
+    """The contents that a precedent would have at chosen positions; (B, N) each."""
+
+    contents: Tensor
+    kinds: Tensor
+
+
+@dataclass(frozen=True)
 class Scores:
     """Logits of each edit's position, and of its content given the true position."""
 
@@ -74,6 +82,8 @@ class TorchBatch:
     neighbours: Tensor
     moves: Tensor
     steps: Tensor
+    replayed: Tensor
+    replayed_kinds: Tensor
     alive: Tensor
     distances: Tensor
     matches: Tensor
@@ -85,6 +95,10 @@ class TorchBatch:
     @property
     def edits(self) -> EditInputs:
         return EditInputs(**{field.name: getattr(self, field.name) for field in fields(EditInputs)})
+
+    @property
+    def replayed_contents(self) -> Replayed:
+        return Replayed(self.replayed, self.replayed_kinds)
 
     @property
     def relations(self) -> Relations:
@@ -112,7 +126,9 @@ class IncrementalNetwork(nn.Module):
         """Logits of the next position after each row: (B, N, slots)."""
         raise NotImplementedError
 
-    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
+    def contents(
+        self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor, replayed: Replayed
+    ) -> Tensor:
         """Logits of the content at a position after each row: (B, N, V).
 
         Row n of the N given ones may look at what the rows before it left in the caches, not later."""
@@ -125,7 +141,7 @@ class IncrementalNetwork(nn.Module):
         rows = {name: torch.cat([first[name], later[name][:, :-1]], dim=1) for name in first}
         return Scores(
             position=self.point(encoded, caches, rows, batch.relations),
-            content=self.contents(encoded, caches, rows, batch.positions),
+            content=self.contents(encoded, caches, rows, batch.positions, batch.replayed_contents),
         )
 
 

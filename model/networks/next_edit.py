@@ -8,7 +8,7 @@ Differs from the paper, each for a reason:
 - The pointer knows each slot's distance to the last edit, how much the slot looks like the place where the newest
   hunk began, and whether a change that was made would fit there again: most next edits are near, or do the same elsewhere.
 - The content attends to past edits by the context at the chosen position: what was done at a place like this one.
-- The content can be copied from the state and from past edits.
+- The content can be copied from the state, from past edits, and from what a precedent would have at the place.
 - An edit knows the tokens beside it as they are now, which the encoded state does not.
 """
 
@@ -24,12 +24,13 @@ from model.networks.incremental import (
     EditInputs,
     IncrementalNetwork,
     Relations,
+    Replayed,
     Tensors,
     compare,
     gather_contexts,
     grow,
 )
-from model.replays import REPLAYS
+from model.replays import NO_PRECEDENT, PRECEDENTS, REPLAYS
 
 _KERNEL = 9  # tokens that a convolution mixes
 _COPY_SIZE = 64
@@ -170,6 +171,8 @@ class NextEdit(IncrementalNetwork):
         self.content_key = nn.Linear(size, size)
         self.content_value = nn.Linear(size, size)
         self.content_out = nn.Linear(size, size)
+        self.replayed_kind = nn.Embedding(PRECEDENTS, size)
+        self.replayed_in = nn.Linear(size, size)
         self.no_edit = nn.Parameter(torch.zeros(2, size))  # key and value where there is nothing to follow
         self.content_feed_forward = FeedForward(size)
         self.out_norm = nn.LayerNorm(size)
@@ -178,6 +181,7 @@ class NextEdit(IncrementalNetwork):
         self.copy_query = nn.Linear(size, _COPY_SIZE)
         self.copy_state = nn.Linear(2 * size, _COPY_SIZE)  # by the token and the one before it
         self.copy_edit = nn.Linear(size, _COPY_SIZE)
+        self.copy_replayed = nn.Linear(size, 1)
         self.copy_gate = nn.Linear(size, 1)
 
     def encode(self, state: Tensor, mask: Tensor) -> Tensors:
@@ -238,14 +242,18 @@ class NextEdit(IncrementalNetwork):
         result: Tensor = logits.masked_fill(~relations.alive, NEVER)
         return result
 
-    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
+    def contents(
+        self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor, replayed: Replayed
+    ) -> Tensor:
         contexts = gather_contexts(encoded, caches, positions)
         situations = self._situation(rows["row"], contexts)
         hiddens = situations + self._precedents(caches, situations, rows["times"])
+        hiddens = hiddens + self.replayed_kind(replayed.kinds)
+        hiddens = hiddens + self.replayed_in(self.embedding(replayed.contents))
         hiddens = self.out_norm(self.content_feed_forward(hiddens))
         written = torch.log_softmax(functional.linear(hiddens, self.embedding.weight, self.out_bias), dim=-1)
         gate = self.copy_gate(hiddens)
-        copied = self._copied(encoded, caches, hiddens, rows["times"], written)
+        copied = self._copied(encoded, caches, hiddens, rows["times"], replayed, like=written)
         mixed = torch.exp(written + _log_sigmoid(-gate)) + copied * torch.exp(_log_sigmoid(gate))
         return torch.log(mixed.clamp(min=_TINY))
 
@@ -299,7 +307,13 @@ class NextEdit(IncrementalNetwork):
         return result
 
     def _copied(
-        self, encoded: Tensors, caches: Tensors, hiddens: Tensor, times: Tensor, like: Tensor
+        self,
+        encoded: Tensors,
+        caches: Tensors,
+        hiddens: Tensor,
+        times: Tensor,
+        replayed: Replayed,
+        like: Tensor,
     ) -> Tensor:
         """The distribution of a copied token, (B, N, V)."""
         queries = self.copy_query(hiddens) * _COPY_SIZE**-0.5
@@ -307,14 +321,17 @@ class NextEdit(IncrementalNetwork):
             [
                 queries @ encoded["copy_state_keys"].transpose(1, 2),
                 queries @ caches["copy_edit_keys"].transpose(1, 2),
+                self.copy_replayed(hiddens),
             ],
             dim=2,
         )
-        sources = grow(encoded["state"], caches["subjects"])  # (B, slots)
+        slots = grow(encoded["state"], caches["subjects"]).unsqueeze(1).expand(-1, hiddens.shape[1], -1)
+        sources = torch.cat([slots, replayed.contents.unsqueeze(-1)], dim=2)  # (B, N, slots + 1)
+        nothing = torch.where(replayed.kinds == NO_PRECEDENT, NEVER, 0.0).unsqueeze(-1)
         state_mask = encoded["state_mask"].squeeze(1).expand(-1, hiddens.shape[1], -1)
-        mask = torch.cat([state_mask, earlier_mask(times, caches["subjects"].shape[1])], dim=2)
-        weights = torch.softmax(logits + mask, dim=-1)  # (B, N, slots)
-        return torch.zeros_like(like).scatter_add(2, sources.unsqueeze(1).expand_as(weights), weights)
+        mask = torch.cat([state_mask, earlier_mask(times, caches["subjects"].shape[1]), nothing], dim=2)
+        weights = torch.softmax(logits + mask, dim=-1)  # (B, N, slots + 1)
+        return torch.zeros_like(like).scatter_add(2, sources, weights)
 
 
 def _log_sigmoid(inputs: Tensor) -> Tensor:

@@ -5,8 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.arrays import Places
-from model.edits import DELETE, END, START, Edit, Instance
-from model.replays import NO_REPLAY, REPLAYS, Precedent, replay_buckets
+from model.edits import DELETE, END, PAD, START, Edit, Instance
+from model.replays import (
+    BY_GOING_ON,
+    GOES_ON,
+    NO_PRECEDENT,
+    NO_REPLAY,
+    PRECEDENTS,
+    REPLAYS,
+    Precedent,
+    replay_buckets,
+)
 from tests.instances import instances
 
 A, B, C, D, E, F = range(4, 10)
@@ -88,9 +97,17 @@ def test_what_followed_the_same_change_before_is_expected_again() -> None:
     assert places.hunk is not None
     assert places.hunk.expected is places.hunk  # nothing is known to follow B -> E
     assert (places.replays() != NO_REPLAY).nonzero()[0].tolist() == [7, 10]
+    contents, kinds = places.replayed()
+    assert contents[[5, 7, 9, 10]].tolist() == [DELETE, DELETE, DELETE, PAD]
+    assert len({int(kinds[slot]) for slot in (7, 9, 10)}) == 3
     assert (places.earlier_replays() != NO_REPLAY).nonzero()[0].tolist() == [5, 9, 10]
-    for edit in (Edit(5, DELETE), Edit(4, D)):
-        places.apply(edit)
+    places.apply(Edit(5, DELETE))
+    # A went, so D comes, where A stood.
+    assert places.replays()[4] == GOES_ON
+    contents, kinds = places.replayed()
+    assert (contents[4], kinds[4]) == (D, BY_GOING_ON)
+    places.apply(Edit(4, D))
+    assert GOES_ON not in places.replays()
     # A -> D was followed by B -> E.
     assert places.hunk.expected.precedent.gone == (B,)
     assert (places.replays() != NO_REPLAY).nonzero()[0].tolist() == [7, 10]
@@ -111,3 +128,6 @@ def test_every_slot_that_a_replay_points_at_is_alive(instance: Instance) -> None
     for buckets in (places.replays(), places.earlier_replays()):
         assert set(np.flatnonzero(buckets != NO_REPLAY)) <= set(places.slots.order)
         assert buckets.max() < REPLAYS
+    contents, kinds = places.replayed()
+    assert kinds.max() < PRECEDENTS
+    assert ((contents == PAD) == (kinds == NO_PRECEDENT)).all()

@@ -10,7 +10,7 @@ from model.config import ModelConfig
 from model.edits import DELETE, END, START, Edit, Instance
 from model.networks.attention import NEVER
 from model.networks.build import build
-from model.networks.incremental import EditInputs, IncrementalNetwork, Relations, Scores, TorchBatch
+from model.networks.incremental import EditInputs, IncrementalNetwork, Relations, Replayed, Scores, TorchBatch
 
 NAMES = ("IA-v", "IA-vg", "IA-a", "IA-ag", "IA-next")
 V, D, HEADS, BLOCK = 13, 14, 7, 5
@@ -136,7 +136,10 @@ def test_edits_appended_in_any_portions_score_like_the_full_pass(name: str, size
                 full.position[:, known : known + 1, : columns + known],
             )
             positions = batch.positions[:, known : known + 1]
-            contents = network.contents(encoded, caches, newest, positions)
+            replayed = Replayed(
+                *(getattr(batch, name)[:, known : known + 1] for name in ("replayed", "replayed_kinds"))
+            )
+            contents = network.contents(encoded, caches, newest, positions, replayed)
             # The short instance has no third edit: what its padding says does not matter.
             same(contents[:1], full.content[:1, known : known + 1])
             if known < len(SHORT.edits):
