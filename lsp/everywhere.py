@@ -59,7 +59,7 @@ def changes_of(
     before = list(slots.order)
     for edit in predicted:
         slots.apply(edit)
-    starts = list(accumulate((int(tokenizer.lengths[slots.contents[slot]]) for slot in before), initial=0))
+    starts = list(accumulate((tokenizer.lengths[slots.contents[slot]] for slot in before), initial=0))
     first_new = len(state) + len(done)
     sure = {
         edit.position: value

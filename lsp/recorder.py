@@ -225,7 +225,7 @@ class Recorder:
         if segment == len(tokens):
             return len(self.text)
         before = tokens[segment][: remaining - (ends[segment - 1] if segment else 0)]
-        offset = self.text.start_of(segment) + int(self.text.tokenizer.lengths[list(before)].sum())
+        offset = self.text.start_of(segment) + sum(self.text.tokenizer.lengths[token] for token in before)
         in_line_of_partial = self._partial is not None and segment == self.text.segment_at(
             self._partial.start
         )

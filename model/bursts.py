@@ -157,8 +157,9 @@ def render(slots: Slots, edits: Iterable[Edit], tokenizer: Tokenizer) -> Change:
         text = tokenizer.decode(map(content, slots.order[first : last + grown]))
     finally:
         slots.keep(kept)
-    offset = sum(map(tokenizer.length_of, map(content, slots.order[:first])))
-    length = sum(map(tokenizer.length_of, map(content, slots.order[first:last])))
+    length_of = tokenizer.lengths.__getitem__
+    offset = sum(map(length_of, map(content, slots.order[:first])))
+    length = sum(map(length_of, map(content, slots.order[first:last])))
     return Change(offset, offset + length, text)
 
 

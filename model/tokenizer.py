@@ -16,7 +16,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-import numpy as np
 import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
@@ -77,11 +76,9 @@ class Tokenizer:
         ]
 
     @cached_property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> list[int]:
         """For each token id: how many code points begin in it. Summed over tokens, these are offsets in the text."""
-        return np.array(
-            [sum(byte & 0xC0 != 0x80 for byte in piece) for piece in self.bytes_of], dtype=np.int64
-        )
+        return [sum(byte & 0xC0 != 0x80 for byte in piece) for piece in self.bytes_of]
 
     def agreeing(self, spelled: bytes) -> list[int]:
         """The tokens that a text which begins with these bytes may begin with: what goes on from them, what is a part."""

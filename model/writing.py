@@ -4,6 +4,8 @@ Changes that touch one region are one burst. The service asks this way for a req
 measurements of training; the language server, which sees the changes as they happen, has its recorder.
 """
 
+from bisect import bisect_left
+from itertools import accumulate
 from typing import NamedTuple
 
 from model.bursts import Burst, TokenText, half_typed
@@ -98,10 +100,9 @@ class Writer:
 
 def slot_before(slots: Slots, offset: int, tokenizer: Tokenizer) -> int:
     """The slot of the last token that begins before an offset in the text of the current state."""
-    tokens = slots.tokens()
-    ends = tokenizer.lengths[tokens].cumsum()
+    ends = list(accumulate(map(tokenizer.lengths.__getitem__, slots.tokens())))
     # The token after the last one that ends before the offset holds it; at a token's end that is the token itself.
-    return slots.order[min(int(ends.searchsorted(offset)), len(tokens) - 2)]
+    return slots.order[min(bisect_left(ends, offset), len(ends) - 2)]
 
 
 def folded(slots: Slots, limit: int) -> Slots:
