@@ -1,7 +1,7 @@
 """Measure a training run or a bundle.
 
     python -m training.evaluate RUN_OR_BUNDLE --data synthetic:Flip11 [--split test] [--json]
-    python -m training.evaluate BUNDLE --suite next-edit --cases cases.jsonl [--report FOLDER]
+    python -m training.evaluate BUNDLE --suite next-edit --cases cases.jsonl [--floor BUNDLE] [--report FOLDER]
 
 Accuracy of whole edits, of positions, of contents given the true position; the first of them by step; and accuracy at the
 level of lexical tokens among the predictions that are the most confident (figure 3d of the paper). A run is measured with
@@ -199,7 +199,8 @@ def _suite(options: argparse.Namespace) -> int:
 
     if options.cases is None:
         raise ValueError("--suite needs --cases: make them with python -m training.cases")
-    result = measure_suite(Bundle.load(options.source), options.cases)
+    floor = None if options.floor is None else Bundle.load(options.floor)
+    result = measure_suite(Bundle.load(options.source), options.cases, floor)
     if options.report is not None:
         write_report(result, options.report)
     del result["curve"]
@@ -215,6 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", help="synthetic:TASK, or the folder of a dataset")
     parser.add_argument("--suite", choices=["next-edit"], help="put cases to a bundle, as the service would")
     parser.add_argument("--cases", type=Path, help="the cases of the suite, from training.cases")
+    parser.add_argument("--floor", type=Path, help="bundle to compare with: the paper's plain IA-ag")
     parser.add_argument("--report", type=Path, help="folder for REPORT.md and its figures")
     parser.add_argument("--split", default="test")
     parser.add_argument("--count", type=int, help="the first instances only")

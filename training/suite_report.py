@@ -1,6 +1,6 @@
 """The next-edit suite as a report: tables, plots and JSON.
 
-Called by `python -m training.evaluate BUNDLE --suite next-edit --cases cases.jsonl [--report FOLDER]`.
+Called by `python -m training.evaluate BUNDLE --suite next-edit --cases cases.jsonl [--floor BUNDLE] [--report FOLDER]`.
 """
 
 import json
@@ -12,23 +12,28 @@ from tqdm import tqdm
 
 from model.bundle import Bundle
 from model.predictor import Predictor
-from training.cases import KINDS, read_cases
-from training.suite import Answer, ask, ask_replay, report
+from training.cases import KINDS, Case, read_cases
+from training.suite import Answer, ask, ask_replay, report, summary
 
 _PICTURE = "next-edit.png"
 
 
-def measure_suite(bundle: Bundle, cases: Path) -> dict[str, Any]:
-    """The bundle's figures on the cases, and the floor's."""
+def measure_suite(bundle: Bundle, cases: Path, floor: Bundle | None = None) -> dict[str, Any]:
+    """The bundle's figures on the cases, and those of the floors: replaying, and another bundle if one is given."""
     found = read_cases(cases)
-    predictor = Predictor(bundle, device="cpu")
-    answers = [ask(predictor, case) for case in tqdm(found, unit=" cases")]
-    floor = [ask_replay(case) for case in found]
-    threshold = bundle.calibration.threshold("hunk")
-    result = {"bundle": bundle.name, "sha256": bundle.sha256, "cases": len(found)}
-    result |= report(answers, floor, threshold)
+    answers = _ask_all(bundle, found)
+    result: dict[str, Any] = {"bundle": bundle.name, "sha256": bundle.sha256, "cases": len(found)}
+    result |= report(answers, [ask_replay(case) for case in found], bundle.calibration.threshold("hunk"))
     result["curve"] = _curve(answers)
+    if floor is not None:
+        result["network_floor"] = summary(_ask_all(floor, found), floor.calibration.threshold("hunk"))
+        result["network_floor"]["name"] = floor.config.model
     return result
+
+
+def _ask_all(bundle: Bundle, cases: Sequence[Case]) -> list[Answer]:
+    predictor = Predictor(bundle, device="cpu")
+    return [ask(predictor, case) for case in tqdm(cases, unit=" cases", desc=bundle.name)]
 
 
 def _curve(answers: Sequence[Answer]) -> dict[str, list[tuple[float, float]]]:
@@ -79,6 +84,7 @@ def markdown(result: dict[str, Any]) -> str:
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
         *(_row(kind, floor[kind]) for kind in ("all", *KINDS)),
         "",
+        *_network_floor(result.get("network_floor")),
         f"Precision on repeat cases at the floor's recall: {_share(result['repeat_precision_at_replay_recall'])}. "
         f"Expected calibration error: {result['calibration_error']:.3f}.",
         "",
@@ -100,6 +106,20 @@ def markdown(result: dict[str, Any]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _network_floor(floor: dict[str, Any] | None) -> list[str]:
+    if floor is None:
+        return []
+    return [
+        f"The other floor, the paper's plain {floor['name']} trained on histories, at the threshold of"
+        f" {floor['threshold']:.2f}:",
+        "",
+        "| kind | cases | shown | right | precision | recall | quiet |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        *(_row(kind, floor[kind]) for kind in ("all", *KINDS)),
+        "",
+    ]
 
 
 def _row(name: str, figures: dict[str, Any]) -> str:

@@ -69,3 +69,13 @@ def test_the_report_has_a_row_for_each_kind() -> None:
     result = {"bundle": "tiny", "cases": 3} | report(answers, [ask_replay(a.case) for a in answers], 0.5)
     text = markdown(result)
     assert all(f"| {kind} |" in text for kind in ("all", "repeat", "ordinary", "done"))
+
+
+def test_the_report_compares_with_another_network() -> None:
+    answers = [_answer(kind, 0.9, is_right=kind != "done") for kind in ("repeat", "ordinary", "done")]
+    result = {"bundle": "tiny", "cases": 3} | report(answers, [ask_replay(a.case) for a in answers], 0.5)
+    assert "IA-ag" not in markdown(result)
+    result["network_floor"] = summary(answers, 0.95) | {"name": "IA-ag"}
+    text = markdown(result)
+    assert "the paper's plain IA-ag" in text
+    assert "| repeat | 1 | 0 | 0 |" in text
