@@ -13,6 +13,8 @@ from model.config import ModelConfig
 from model.edits import Instance
 from model.networks.explicit_rnn import ExplicitTorchBatch
 from model.networks.incremental import TorchBatch
+from training.crops import Crops, cropped, draw_crops
+from training.dataset import Split
 from training.examples import Examples
 
 AnyBatch = TorchBatch | ExplicitTorchBatch
@@ -52,8 +54,11 @@ class BatchSize:
 class Batches:
     """The batches of one split, for one network."""
 
-    def __init__(self, examples: Examples, config: ModelConfig, size: BatchSize) -> None:
+    def __init__(self, examples: Examples, config: ModelConfig, size: BatchSize, crop: int = 0) -> None:
+        """With `crop`, the states of each epoch are cut down at random to that many tokens at least."""
         self.examples = examples
+        self.crop = crop
+        self._crops: Crops | None = None  # of the epoch that was begun last
         self.config = config
         self.size = size
         self._lengths = examples.state_lengths() + examples.edit_lengths()
@@ -65,7 +70,13 @@ class Batches:
             return ExplicitTorchBatch(_select(self._prepared, rows, self._longest_state(rows)))
         if self._prepared is not None:
             return TorchBatch(_select(self._prepared, rows))
-        return make_batch(self.config, [self.examples.instances[int(row)] for row in rows])
+        return make_batch(self.config, [self._instance(int(row)) for row in rows])
+
+    def _instance(self, row: int) -> Instance:
+        instance = self.examples.instances[row]
+        if self._crops is None:
+            return instance
+        return cropped(instance, int(self._crops.first[row]), int(self._crops.last[row]))
 
     def in_order(self) -> Iterator[Rows]:
         """All rows once, similar sizes together: for measuring."""
@@ -75,6 +86,9 @@ class Batches:
         """All rows once, in the random order of this epoch: the same one whenever it is asked for."""
         random = np.random.default_rng([seed, number])
         order = random.permutation(len(self._lengths))
+        if self.crop and isinstance(self.examples.instances, Split):
+            self._crops = draw_crops(self.examples.instances, self.crop, random)
+            self._lengths = self._crops.lengths + self.examples.edit_lengths()
         batches: list[Rows] = []
         step = _CHUNK_BATCHES * self.size.instances
         for start in range(0, len(order), step):

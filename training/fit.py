@@ -58,6 +58,7 @@ class FitConfig:
     seed: int = 0
     average: float = 0.0  # decay of a running average of the weights, which is then what is kept; 0 is none
     jump_weight: float = 1.0  # of the position of an edit that begins a hunk: the hard and the useful ones
+    crop: int = 0  # tokens to which states are cut down at least, at random; 0: they are not
     dev_count: int = 1_000  # instances of the dev split that are looked at
     threads: int = 0  # 0: as torch likes
     device: str = "cpu"
@@ -108,7 +109,7 @@ class Run:
         self.examples = train
         self.model_config = config.model_config(train)
         size = BatchSize(config.batch, config.batch_tokens)
-        self.train = Batches(train, self.model_config, size)
+        self.train = Batches(train, self.model_config, size, config.crop)
         self.dev = Batches(dev, self.model_config, size)
         self.network = self._first_network().to(self.device)
         self.average = (
@@ -295,7 +296,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--steps", type=int)
     defaults = {field.name: field.default for field in fields(FitConfig)}
-    for name in ("hidden", "warmup", "batch", "batch_tokens", "seed", "dev_count", "threads"):
+    for name in ("hidden", "warmup", "batch", "batch_tokens", "seed", "crop", "dev_count", "threads"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=defaults[name])
     for name in ("lr", "average", "jump_weight"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=defaults[name])
