@@ -1,7 +1,9 @@
 // Runs every scenario in one VS Code and says how many passed. usage: run.mjs --vsix FILE --python FILE --results FOLDER [--code VERSION] [--only TEXT]
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { findingPython } from "./findingPython.mjs";
 import { scenarios } from "./scenarios.mjs";
+import { trust } from "./trust.mjs";
 import { Workbench } from "./workbench.mjs";
 
 const { values } = parseArgs({
@@ -25,7 +27,7 @@ let failed = 0;
 try {
     await workbench.start("start.py", "x = 1\n");
     console.log(`VS Code is up after ${seconds(started)}`);
-    for (const { name, run } of scenarios.filter(
+    for (const { name, run } of [...scenarios, ...findingPython, ...trust].filter(
         ({ name }, index) => index === 0 || name.includes(values.only),
     )) {
         const since = Date.now();

@@ -1,52 +1,7 @@
 // What a user does with Likewise, one scenario an entry. The pictures of the README are taken on the way.
 import assert from "node:assert/strict";
+import { COLUMN, changed, changeTwice, FAR, NEAR, nextShown, PLACES, takeNext } from "./renaming.mjs";
 import { signal, sleep, until } from "./workbench.mjs";
-
-const NEAR = `import logging
-
-log = logging.getLogger(__name__)
-
-
-def start(settings):
-    log.info("starting")
-    log.info("reading the settings")
-    log.info("opening the files")
-    log.info("connecting")
-    log.info("ready")
-`;
-
-const BETWEEN = Array.from(
-    { length: 12 },
-    (_, index) => `    part_${index} = build(${index})\n    check(part_${index})\n`,
-);
-const FAR = NEAR.replace('    log.info("opening', `${BETWEEN.join("")}    log.info("opening`);
-const PLACES = [7, 8];
-const COLUMN = 9;
-
-/** Changes by hand what stands in the first two places: the rest is Likewise's to offer. */
-async function changeTwice(workbench, name, text = NEAR) {
-    await workbench.open(name, text);
-    for (const line of PLACES) await workbench.replace(line, COLUMN, "info", "debug");
-    return changed(text, ...PLACES);
-}
-
-/** The text with the word changed in these lines. */
-function changed(text, ...lines) {
-    return text
-        .split("\n")
-        .map((line, index) => (lines.includes(index + 1) ? line.replace("info", "debug") : line))
-        .join("\n");
-}
-
-const nextShown = (workbench) => workbench.shows("info", "debug");
-
-/** Takes the suggestion that is shown near the cursor; returns its line. */
-async function takeNext(workbench, key = "Tab") {
-    const line = await nextShown(workbench);
-    await workbench.press(key);
-    await workbench.cursorOn(line);
-    return line;
-}
 
 export const scenarios = [
     {
@@ -284,29 +239,6 @@ export const scenarios = [
             await workbench.command("Likewise: Wake Up");
             await until("awake", async () => !/snoozed/.test(await workbench.status()));
             await nextShown(workbench);
-        },
-    },
-    {
-        name: "without a usable Python it says what to do, and starts when there is one",
-        async run(workbench) {
-            const say = (text) =>
-                workbench.page.locator(".notification-toast", { hasText: text }).first().waitFor();
-            const setPython = (python) =>
-                workbench.writeSettings("Machine", {
-                    ...workbench.machineSettings,
-                    "likewise.python": python,
-                });
-            setPython("/no/such/python");
-            await say("/no/such/python (the setting likewise.python): it does not run");
-            await until("trouble in the status bar", async () => /trouble/.test(await workbench.status()));
-            await until("no process", () => workbench.processes("-m lsp").length === 0);
-            setPython(workbench.barePython());
-            await say("-m pip install -r");
-            await workbench.windowPicture("no-python");
-            workbench.writeSettings("Machine", workbench.machineSettings);
-            await until("the language server", () => workbench.processes("-m lsp").length === 1);
-            await until("no more starting", async () => !/starting|trouble/.test(await workbench.status()));
-            await workbench.command("Notifications: Clear All Notifications");
         },
     },
     {

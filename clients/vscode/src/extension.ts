@@ -20,6 +20,11 @@ export function activate(context: vscode.ExtensionContext): void {
     server = started;
     const statusBar = new StatusBar();
     const nextEdit = new NextEdit(started, () => settings);
+    const readAgain = () => {
+        const before = settings;
+        settings = readSettings();
+        void (needsRestart(before, settings) ? started.restart(settings) : started.configure(settings));
+    };
 
     const commands: Record<string, (...parameters: never[]) => unknown> = {
         accept: (key?: unknown) => nextEdit.accept(key),
@@ -35,7 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
         toggleLanguage: () => toggleLanguage(),
         menu: () => showMenu(statusBar.current(), vscode.window.activeTextEditor?.document.languageId),
         restart: () => started.restart(),
-        setUpPython: async () => (await python.setUp()) && started.restart(),
+        setUpPython: async () => (await python.setUp(settings.python)) && started.restart(),
         showLog: () => log.show(true),
         openWalkthrough: () =>
             vscode.commands.executeCommand(
@@ -45,20 +50,21 @@ export function activate(context: vscode.ExtensionContext): void {
     };
     context.subscriptions.push(
         log,
+        python,
         statusBar,
         nextEdit,
         started,
         started.onStatus((status) => statusBar.set(status)),
         vscode.workspace.onDidChangeConfiguration((event) => {
             if (event.affectsConfiguration("likewise")) {
-                const before = settings;
-                settings = readSettings();
-                void (needsRestart(before, settings)
-                    ? started.restart(settings)
-                    : started.configure(settings));
+                readAgain();
             }
         }),
-        vscode.workspace.onDidGrantWorkspaceTrust(() => started.restart()),
+        vscode.workspace.onDidGrantWorkspaceTrust(() => {
+            readAgain(); // the workspace's own wishes count now,
+            void started.reconsider(); // and so does the interpreter that was selected in it
+        }),
+        python.onDidSelect(() => started.reconsider()),
         ...Object.entries(commands).map(([name, run]) =>
             vscode.commands.registerCommand(`likewise.${name}`, run as (...parameters: unknown[]) => unknown),
         ),
@@ -72,7 +78,16 @@ export function deactivate(): Promise<void> | undefined {
 
 function readSettings(): Settings {
     const configuration = vscode.workspace.getConfiguration("likewise");
-    return settingsFrom((name) => configuration.get(name));
+    return settingsFrom((name) =>
+        name === "exclude" ? allOf(configuration, name) : configuration.get(name),
+    );
+}
+
+/** A list with the user's entries and the workspace's: a workspace may exclude more files, never fewer. */
+function allOf(configuration: vscode.WorkspaceConfiguration, name: string): unknown[] {
+    const found = configuration.inspect<unknown>(name);
+    const lists = [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue];
+    return lists.filter((list) => Array.isArray(list)).flat();
 }
 
 async function toggleLanguage(): Promise<void> {

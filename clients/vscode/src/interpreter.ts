@@ -26,12 +26,22 @@ const PROBE_MILLISECONDS = 15_000;
 const isWindows = process.platform === "win32";
 
 /** No interpreter can run the language server; the message says what to do. */
-export class NoPython extends Error {}
+export class NoPython {
+    readonly message: string;
 
-export class PythonFinder {
+    constructor(readonly refusals: readonly Refusal[]) {
+        this.message = explain(refusals);
+    }
+}
+
+export class PythonFinder implements vscode.Disposable {
     private readonly bundled: Bundled;
     /** The environment that `setUp` makes, for those whose interpreter should stay as it is. */
     private readonly ownEnvironment: string;
+    private readonly selections = new vscode.EventEmitter<void>();
+    private watching: vscode.Disposable | undefined;
+    /** The user has selected another interpreter in the Python extension. */
+    readonly onDidSelect = this.selections.event;
 
     constructor(
         context: vscode.ExtensionContext,
@@ -46,7 +56,7 @@ export class PythonFinder {
         this.ownEnvironment = path.join(context.globalStorageUri.fsPath, "environment");
     }
 
-    async find(setting: string): Promise<Launch> {
+    async find(setting: string): Promise<Launch | NoPython> {
         const found = await choose(await this.candidates(setting), this.bundled, (python) =>
             this.probe(python),
         );
@@ -56,12 +66,16 @@ export class PythonFinder {
         for (const { candidate, why } of found) {
             this.log.warn(`${candidate.python} (${candidate.origin}) cannot run Likewise: ${why}`);
         }
-        void this.tell(found);
-        throw new NoPython(explain(found));
+        return new NoPython(found);
+    }
+
+    dispose(): void {
+        this.watching?.dispose();
+        this.selections.dispose();
     }
 
     /** Makes a private environment with all that Likewise needs. True when there is something new to start with. */
-    async setUp(): Promise<boolean> {
+    async setUp(setting: string): Promise<boolean> {
         const { requirements } = this.bundled;
         if (requirements === undefined) {
             void vscode.window.showWarningMessage(
@@ -69,7 +83,7 @@ export class PythonFinder {
             );
             return false;
         }
-        const python = await this.newEnoughPython();
+        const python = await this.newEnoughPython(setting);
         if (python === undefined) {
             const oldest = OLDEST_PYTHON.join(".");
             void vscode.window.showErrorMessage(
@@ -89,7 +103,9 @@ export class PythonFinder {
             await vscode.window.withProgress(options, async () => {
                 for (const [command, ...parameters] of steps) {
                     this.log.info(shellLine([command as string, ...parameters]));
-                    await run(command as string, parameters);
+                    await run(command as string, parameters, {
+                        env: environmentFor({ packages: undefined }, process.env),
+                    });
                 }
             });
             return true;
@@ -103,6 +119,27 @@ export class PythonFinder {
                 this.log.show();
             }
             return false;
+        }
+    }
+
+    /** Says why nothing runs, and offers each way out. */
+    async tell({ message, refusals }: NoPython): Promise<void> {
+        const command = helpfulCommand(refusals);
+        const buttons = [
+            ...(this.bundled.requirements === undefined ? [] : ["Set Up for Me"]),
+            ...(command === undefined ? [] : ["Copy Command"]),
+            "Choose Interpreter",
+        ];
+        switch (await vscode.window.showErrorMessage(message, ...buttons)) {
+            case "Set Up for Me":
+                await vscode.commands.executeCommand("likewise.setUpPython");
+                break;
+            case "Copy Command":
+                await copyCommand(shellLine(command as readonly string[]));
+                break;
+            case "Choose Interpreter":
+                await vscode.commands.executeCommand("workbench.action.openSettings", "likewise.python");
+                break;
         }
     }
 
@@ -127,8 +164,10 @@ export class PythonFinder {
         return candidates;
     }
 
-    private async newEnoughPython(): Promise<string | undefined> {
-        for (const { python } of await this.usualCandidates()) {
+    /** One to make the environment with, which needs nothing but to be new enough. */
+    private async newEnoughPython(setting: string): Promise<string | undefined> {
+        const named = setting === "" ? [] : [{ python: setting }];
+        for (const { python } of [...named, ...(await this.usualCandidates())]) {
             const found = await this.probe(python);
             if (!(found instanceof Error) && isNewEnough(found.version)) {
                 return python;
@@ -144,6 +183,7 @@ export class PythonFinder {
         }
         try {
             const { environments } = await extension.activate();
+            this.watching ??= environments.onDidChangeActiveEnvironmentPath(() => this.selections.fire());
             const resource = vscode.workspace.workspaceFolders?.[0]?.uri;
             const active = environments.getActiveEnvironmentPath(resource);
             return (await environments.resolveEnvironment(active))?.executable.uri?.fsPath;
@@ -171,28 +211,23 @@ export class PythonFinder {
         }
     }
 
-    private async tell(refusals: readonly Refusal[]): Promise<void> {
-        const command = refusals.find((refusal) => refusal.command !== undefined)?.command;
-        const buttons = [
-            ...(this.bundled.requirements === undefined ? [] : ["Set Up for Me"]),
-            ...(command === undefined ? [] : ["Copy Command"]),
-            "Choose Interpreter",
-        ];
-        switch (await vscode.window.showErrorMessage(explain(refusals), ...buttons)) {
-            case "Set Up for Me":
-                await vscode.commands.executeCommand("likewise.setUpPython");
-                break;
-            case "Copy Command":
-                await vscode.env.clipboard.writeText(shellLine(command as readonly string[]));
-                break;
-            case "Choose Interpreter":
-                await vscode.commands.executeCommand("workbench.action.openSettings", "likewise.python");
-                break;
-        }
-    }
-
     private ownPython(): string {
         return path.join(this.ownEnvironment, ...(isWindows ? ["Scripts", "python.exe"] : ["bin", "python"]));
+    }
+}
+
+function helpfulCommand(refusals: readonly Refusal[]): readonly string[] | undefined {
+    return refusals.find(({ command }) => command !== undefined)?.command;
+}
+
+async function copyCommand(line: string): Promise<void> {
+    await vscode.env.clipboard.writeText(line);
+    const choice = await vscode.window.showInformationMessage(
+        "Copied. Run it in a terminal, then try again.",
+        "Try Again",
+    );
+    if (choice !== undefined) {
+        await vscode.commands.executeCommand("likewise.restart");
     }
 }
 
@@ -200,7 +235,7 @@ function explain(refusals: readonly Refusal[]): string {
     const reasons = refusals.map(
         ({ candidate, why }) => `${candidate.python} (${candidate.origin}): ${why}.`,
     );
-    const command = refusals.find((refusal) => refusal.command !== undefined)?.command;
+    const command = helpfulCommand(refusals);
     const advice = command === undefined ? [] : [`Run: ${shellLine(command)}`];
     return ["Likewise found no Python to run with.", ...reasons, ...advice].join(" ");
 }
@@ -208,6 +243,7 @@ function explain(refusals: readonly Refusal[]): string {
 /** The part of the Python extension's interface that we use. */
 interface PythonExtension {
     readonly environments: {
+        readonly onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
         getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
         resolveEnvironment(environment: {
             readonly path: string;

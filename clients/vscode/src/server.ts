@@ -30,6 +30,8 @@ export function isServed(document: vscode.TextDocument): boolean {
 
 export class LanguageServer implements vscode.Disposable {
     private client: LanguageClient | undefined;
+    /** What the client was started with. */
+    private launch: Launch | undefined;
     private settings: Settings;
     /** Starts and stops run one after another: a restart during a start must not leave a process behind. */
     private queue: Promise<void> = Promise.resolve();
@@ -57,10 +59,31 @@ export class LanguageServer implements vscode.Disposable {
         this.settings = settings;
         return this.enqueue(async () => {
             await this.end();
-            if (this.settings.enabled) {
-                await this.begin();
-            } else {
+            if (!this.settings.enabled) {
                 this.statuses.fire({ state: "off", reason: "disabled", message: "likewise.enabled is off" });
+                return;
+            }
+            this.statuses.fire({ state: "starting", reason: "starting", message: "looking for Python" });
+            const launch = await this.python.find(this.settings.python);
+            if (launch instanceof NoPython) {
+                this.trouble(launch.message);
+                void this.python.tell(launch);
+            } else {
+                await this.begin(launch);
+            }
+        });
+    }
+
+    /** Another interpreter may be the one to use now. A server that runs with it already goes on, with what it knows. */
+    reconsider(): Promise<void> {
+        return this.enqueue(async () => {
+            if (!this.settings.enabled) {
+                return;
+            }
+            const launch = await this.python.find(this.settings.python);
+            if (!(launch instanceof NoPython) && launch.python !== this.launch?.python) {
+                await this.end();
+                await this.begin(launch);
             }
         });
     }
@@ -111,18 +134,7 @@ export class LanguageServer implements vscode.Disposable {
         return this.queue;
     }
 
-    private async begin(): Promise<void> {
-        this.statuses.fire({ state: "starting", reason: "starting", message: "looking for Python" });
-        let launch: Launch;
-        try {
-            launch = await this.python.find(this.settings.python);
-        } catch (error) {
-            if (error instanceof NoPython) {
-                this.trouble(error.message);
-                return; // the finder has told the user what to do
-            }
-            throw error;
-        }
+    private async begin(launch: Launch): Promise<void> {
         this.log.info(`Starting the language server with ${launch.python} (${launch.origin})`);
         const client = new LanguageClient(
             "likewise",
@@ -142,12 +154,14 @@ export class LanguageServer implements vscode.Disposable {
             }
         });
         this.client = client;
+        this.launch = launch;
         await client.start();
     }
 
     private async end(): Promise<void> {
         const client = this.client;
         this.client = undefined;
+        this.launch = undefined;
         this.endings = [];
         if (client === undefined) {
             return;

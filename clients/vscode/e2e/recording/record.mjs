@@ -1,0 +1,86 @@
+// Edits in every way that an editor has, and records what the language server is told and what the files hold then:
+// tests/data/vscode_stream.jsonl. usage: record.mjs --vsix FILE --python FILE --results FOLDER --out FILE [--code VERSION]
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { until, Workbench } from "../workbench.mjs";
+import { edits } from "./edits.mjs";
+
+const TEE = fileURLToPath(new URL("tee.mjs", import.meta.url));
+/** As VS Code comes: these change the text by themselves. */
+const HELPFUL = {
+    "editor.autoClosingBrackets": "languageDefined",
+    "editor.autoClosingQuotes": "languageDefined",
+    "editor.autoIndent": "full",
+    "editor.unusualLineTerminators": "off",
+};
+
+const { values } = parseArgs({
+    options: {
+        vsix: { type: "string" },
+        python: { type: "string" },
+        results: { type: "string" },
+        out: { type: "string" },
+        code: { type: "string" },
+    },
+});
+const workbench = new Workbench({ cache: process.env.LIKEWISE_E2E_CACHE, ...values });
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(name, () => workbench.stop().finally(() => process.exit(1)));
+}
+const streamFile = path.join(workbench.root, "stream.jsonl");
+const savedTexts = [];
+try {
+    workbench.writeSettings("User", { ...workbench.userSettings, ...HELPFUL });
+    workbench.writeSettings("Machine", {
+        ...workbench.machineSettings,
+        "likewise.python": listeningPython(),
+    });
+    await workbench.start("start.py", "x = 1\n");
+    await until("Likewise", async () => !/starting|trouble/.test(await workbench.status()), 60_000);
+    for (const { name, file, text, run } of edits) {
+        const checkpoint = async () => savedTexts.push({ file, text: await workbench.saved(file) });
+        await workbench.open(file, text);
+        await run(workbench, checkpoint);
+        await checkpoint();
+        console.log(`recorded  ${name}`);
+    }
+    const lines = withTexts(fs.readFileSync(streamFile, "utf8").trim().split("\n"));
+    fs.writeFileSync(values.out, `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`);
+    console.log(`${values.out}: ${lines.length} lines`);
+} catch (error) {
+    process.exitCode = 1;
+    console.log(error.stack);
+    await workbench.page?.screenshot({ path: path.join(workbench.results, "record.png") }).catch(() => {});
+} finally {
+    await workbench.stop();
+}
+
+/** An interpreter for the setting that is the usual one, but for the language server's ears. */
+function listeningPython() {
+    const file = path.join(workbench.root, "listening-python");
+    const { python } = workbench;
+    const script = [
+        "#!/bin/sh",
+        `[ "$2" = lsp ] && exec "${process.execPath}" "${TEE}" "${streamFile}" "${python}" "$@"`,
+        `exec "${python}" "$@"`,
+    ];
+    fs.writeFileSync(file, `${script.join("\n")}\n`, { mode: 0o755 });
+    return file;
+}
+
+/** Each save followed by the text that was in the file then; the folder of this run becomes /work. */
+function withTexts(lines) {
+    const left = [...savedTexts];
+    const messages = lines.map((line) => JSON.parse(line.replaceAll(workbench.folder, "/work")));
+    const all = messages.flatMap((message) => {
+        if (message.method !== "textDocument/didSave") return [message];
+        const uri = message.params.textDocument.uri;
+        const next = left.shift();
+        if (uri !== `file:///work/${next?.file}`) throw new Error(`${uri} was saved, not ${next?.file}`);
+        return [message, { saved: uri, text: next.text }];
+    });
+    if (left.length > 0) throw new Error(`${left.length} saves were not told`);
+    return all;
+}
