@@ -58,11 +58,10 @@ export const findingPython = [
             );
             await workbench.windowPicture("no-python");
             await workbench.answer(`Run: ${lacking} -m pip install -r`, "Copy Command");
-            await workbench.says("Copied. Run it in a terminal, then try again.");
+            await workbench.says("Run it in a terminal; Likewise starts when it is done.");
             const command = await workbench.page.evaluate(() => navigator.clipboard.readText());
             const done = spawnSync("sh", ["-c", command], { encoding: "utf8", env: workbench.environment });
             if (done.status !== 0) throw new Error(`${command}: ${done.stdout}${done.stderr}`);
-            await workbench.answer("then try again", "Try Again");
             await workbench.runsWith(lacking);
             await restore(workbench);
         },

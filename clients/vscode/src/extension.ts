@@ -5,7 +5,7 @@ import { applyEverywhere } from "./everywhere";
 import { PythonFinder } from "./interpreter";
 import { NextEdit } from "./nextEdit";
 import { LanguageServer } from "./server";
-import { needsRestart, type Settings, settingsFrom, toggled } from "./settings";
+import { everyEntry, needsRestart, type Settings, settingsFrom, toggled } from "./settings";
 import { snooze, wake } from "./snooze";
 import { StatusBar, showMenu } from "./statusBar";
 import { explainWhy } from "./why";
@@ -79,15 +79,8 @@ export function deactivate(): Promise<void> | undefined {
 function readSettings(): Settings {
     const configuration = vscode.workspace.getConfiguration("likewise");
     return settingsFrom((name) =>
-        name === "exclude" ? allOf(configuration, name) : configuration.get(name),
+        name === "exclude" ? everyEntry(configuration.inspect(name)) : configuration.get(name),
     );
-}
-
-/** A list with the user's entries and the workspace's: a workspace may exclude more files, never fewer. */
-function allOf(configuration: vscode.WorkspaceConfiguration, name: string): unknown[] {
-    const found = configuration.inspect<unknown>(name);
-    const lists = [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue];
-    return lists.filter((list) => Array.isArray(list)).flat();
 }
 
 async function toggleLanguage(): Promise<void> {

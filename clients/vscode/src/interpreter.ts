@@ -14,6 +14,7 @@ import {
     type Findings,
     findingsFrom,
     isNewEnough,
+    judge,
     type Launch,
     OLDEST_PYTHON,
     PROBE,
@@ -23,6 +24,8 @@ import {
 
 const run = promisify(execFile);
 const PROBE_MILLISECONDS = 15_000;
+/** How often to look whether the user has run the command. */
+const LOOK_AGAIN_MILLISECONDS = 3000;
 const isWindows = process.platform === "win32";
 
 /** No interpreter can run the language server; the message says what to do. */
@@ -124,10 +127,10 @@ export class PythonFinder implements vscode.Disposable {
 
     /** Says why nothing runs, and offers each way out. */
     async tell({ message, refusals }: NoPython): Promise<void> {
-        const command = helpfulCommand(refusals);
+        const helpful = helpfulOf(refusals);
         const buttons = [
             ...(this.bundled.requirements === undefined ? [] : ["Set Up for Me"]),
-            ...(command === undefined ? [] : ["Copy Command"]),
+            ...(helpful === undefined ? [] : ["Copy Command"]),
             "Choose Interpreter",
         ];
         switch (await vscode.window.showErrorMessage(message, ...buttons)) {
@@ -135,12 +138,31 @@ export class PythonFinder implements vscode.Disposable {
                 await vscode.commands.executeCommand("likewise.setUpPython");
                 break;
             case "Copy Command":
-                await copyCommand(shellLine(command as readonly string[]));
+                await this.waitForCommand(helpful as Helpful);
                 break;
             case "Choose Interpreter":
                 await vscode.commands.executeCommand("workbench.action.openSettings", "likewise.python");
                 break;
         }
+    }
+
+    /** Copies the command and starts as soon as it has helped, or until the user has had enough. */
+    private async waitForCommand({ candidate, command }: Helpful): Promise<void> {
+        await vscode.env.clipboard.writeText(shellLine(command));
+        const options = {
+            location: vscode.ProgressLocation.Notification,
+            title: "Likewise: the command is copied. Run it in a terminal; Likewise starts when it is done.",
+            cancellable: true,
+        };
+        await vscode.window.withProgress(options, async (_, cancellation) => {
+            while (!cancellation.isCancellationRequested) {
+                await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
+                if (!("why" in judge(candidate, this.bundled, await this.probe(candidate.python)))) {
+                    await vscode.commands.executeCommand("likewise.restart");
+                    return;
+                }
+            }
+        });
     }
 
     private async candidates(setting: string): Promise<Candidate[]> {
@@ -216,27 +238,18 @@ export class PythonFinder implements vscode.Disposable {
     }
 }
 
-function helpfulCommand(refusals: readonly Refusal[]): readonly string[] | undefined {
-    return refusals.find(({ command }) => command !== undefined)?.command;
-}
+type Helpful = Refusal & { readonly command: readonly string[] };
 
-async function copyCommand(line: string): Promise<void> {
-    await vscode.env.clipboard.writeText(line);
-    const choice = await vscode.window.showInformationMessage(
-        "Copied. Run it in a terminal, then try again.",
-        "Try Again",
-    );
-    if (choice !== undefined) {
-        await vscode.commands.executeCommand("likewise.restart");
-    }
+function helpfulOf(refusals: readonly Refusal[]): Helpful | undefined {
+    return refusals.find((refusal): refusal is Helpful => refusal.command !== undefined);
 }
 
 function explain(refusals: readonly Refusal[]): string {
     const reasons = refusals.map(
         ({ candidate, why }) => `${candidate.python} (${candidate.origin}): ${why}.`,
     );
-    const command = helpfulCommand(refusals);
-    const advice = command === undefined ? [] : [`Run: ${shellLine(command)}`];
+    const helpful = helpfulOf(refusals);
+    const advice = helpful === undefined ? [] : [`Run: ${shellLine(helpful.command)}`];
     return ["Likewise found no Python to run with.", ...reasons, ...advice].join(" ");
 }
 

@@ -51,7 +51,7 @@ export function isFor(offer: Offer, document: Snapshot): boolean {
     return offer.uri === document.uri && offer.version === document.version;
 }
 
-export function isSameEdit(one: Suggestion, other: Suggestion): boolean {
+function isSameEdit(one: Suggestion, other: Suggestion): boolean {
     return one.newText === other.newText && isEqualRange(one.range, other.range);
 }
 

@@ -92,11 +92,7 @@ export function judge(candidate: Candidate, bundled: Bundled, found: Findings | 
     return { ...candidate, packages };
 }
 
-export function installCommand(
-    python: string,
-    bundled: Bundled,
-    missing: readonly string[],
-): readonly string[] {
+function installCommand(python: string, bundled: Bundled, missing: readonly string[]): readonly string[] {
     const what = bundled.requirements === undefined ? missing : ["-r", bundled.requirements];
     return [python, "-m", "pip", "install", ...what];
 }

@@ -57,6 +57,19 @@ export function settingsFrom(read: ReadSetting): Settings {
     };
 }
 
+/** The values of one setting by where they come from. */
+export interface Layers {
+    readonly globalValue?: unknown;
+    readonly workspaceValue?: unknown;
+    readonly workspaceFolderValue?: unknown;
+}
+
+/** A list with the user's entries and the workspace's: a workspace may exclude more files, never fewer. */
+export function everyEntry(layers: Layers | undefined): unknown[] {
+    const lists = [layers?.globalValue, layers?.workspaceValue, layers?.workspaceFolderValue];
+    return lists.filter((list) => Array.isArray(list)).flat();
+}
+
 /** Whether the process must be started anew: the rest is told to the running one. */
 export function needsRestart(before: Settings, now: Settings): boolean {
     const process = ({ enabled, python, server }: Settings) =>

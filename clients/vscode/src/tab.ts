@@ -1,7 +1,4 @@
-/**
- * When Tab is ours. VS Code evaluates the `when` clause in package.json; this is the same rule in words that can be
- * tested and asked again when the command runs, since context keys arrive a moment late. A test holds the two equal.
- */
+/** When Tab is ours. VS Code evaluates the `when` clause in package.json; a test holds it equal to the rule here. */
 
 /** Each fact under the name of its context key. */
 export interface TabFacts {
@@ -23,7 +20,10 @@ export function isTabOurs(facts: TabFacts): boolean {
     return editorTextFocus && shown && !Object.values(objections).some(Boolean);
 }
 
-/** Whether nothing but white space stands before the cursor: there Tab indents, whatever we show. */
+/**
+ * Whether nothing but white space stands before the cursor: there Tab indents, whatever we show. Asked again when the
+ * command runs, since context keys arrive a moment late.
+ */
 export function isInIndentation(lineText: string, character: number): boolean {
     return lineText.slice(0, character).trim() === "";
 }

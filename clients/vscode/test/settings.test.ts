@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { needsRestart, settingsFrom, toggled } from "../src/settings";
+import { everyEntry, needsRestart, settingsFrom, toggled } from "../src/settings";
 
 const read = (values: Record<string, unknown>) => settingsFrom((name) => values[name]);
 
@@ -53,4 +53,13 @@ describe("settings", () => {
         expect(toggled({ "*": true, python: false }, "python")).toEqual({ "*": true, python: true });
         expect(toggled({ "*": false }, "python")).toEqual({ "*": false, python: true });
     });
+});
+
+test("a workspace adds to the user's exclusions and takes none away", () => {
+    expect(everyEntry({ globalValue: ["private/**"], workspaceValue: [] })).toEqual(["private/**"]);
+    expect(everyEntry({ globalValue: ["a"], workspaceValue: ["b"], workspaceFolderValue: "c" })).toEqual([
+        "a",
+        "b",
+    ]);
+    expect(everyEntry(undefined)).toEqual([]);
 });
