@@ -136,7 +136,7 @@ class Places:
         self._contents = np.full(len(state) + capacity, PAD, dtype=np.int64)
         self._contents[: len(state)] = state
         self._hunks: list[Hunk] = []  # after each edit
-        self._padded: Ints | None = None  # the current state's tokens with padding on both sides, when they are known
+        self._padded: Ints | None = None  # tokens of the current state between padding, once asked for
         self._found: dict[str, Ints] = {}  # replays of the current state
         self.anchor = -1  # the place that the next edit is measured from; -1 when there is no edit
 
@@ -305,9 +305,9 @@ class Places:
     def _comparisons(self, around: Sequence[int]) -> Bools:
         """For each offset of a place's surroundings: which places have the same token there. (offsets, places)"""
         tokens, count = self._tokens(len(around) // 2), len(self.slots.order)
-        equal = np.empty((len(around), count), dtype=np.bool_)
-        for shift, token in enumerate(around):
-            np.equal(tokens[shift : shift + count], token, out=equal[shift])
+        # One row for each offset, all of them views of the same tokens.
+        rows: Ints = np.ndarray((len(around), count), np.int64, tokens, strides=tokens.strides * 2)
+        equal: Bools = rows == np.array(around)[:, None]
         return equal
 
     def neighbours(self, edit: Edit, place: int) -> list[int]:
@@ -364,7 +364,7 @@ class Places:
 def _run(equal: Bools) -> NDArray[np.uint8]:
     """How many of the comparisons hold one after another, from the first on."""
     so_far = equal[0].copy()
-    total = so_far.astype(np.uint8)
+    total: NDArray[np.uint8] = so_far.astype(np.uint8)
     for holds in equal[1:]:
         so_far &= holds
         total += so_far

@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from model.arrays import NO_DISTANCE, NO_MATCH, NO_SIMILARITY, EditFeatures, Places, apply_with_features
 from model.bundle import GRAPHS, Bundle, BundleError
-from model.edits import Edit, Slots, check_tokens
-from model.replays import NO_REPLAY
+from model.edits import PAD, Edit, Slots, check_tokens
+from model.replays import NO_PRECEDENT, NO_REPLAY
 from model.window import Predicted, WindowedHistory
 
 Floats = NDArray[np.float32]
 _NEVER = -1e9
+_NOTHING_REPLAYED = (PAD, NO_PRECEDENT)
+# For one row at a time, which is what a keystroke brings, the runtime has a faster product of matrices than those that it
+# fuses with a scale or a sum.
+_SLOWER_FUSIONS = ("MatMulScaleFusion", "MatMulAddFusion")
 
 
 class Predictor:
@@ -36,7 +40,10 @@ class Predictor:
         if device == "cuda" and self.provider != "CUDAExecutionProvider":
             raise BundleError("device cuda was asked for, but ONNX Runtime cannot use it here")
         self._inputs = {graph: [i.name for i in s.get_inputs()] for graph, s in self._sessions.items()}
-        self._outputs = {graph: [o.name for o in s.get_outputs()] for graph, s in self._sessions.items()}
+        self._outputs = {
+            graph: {o.name: "cpu" if _is_read(o.name) else self._device for o in s.get_outputs()}
+            for graph, s in self._sessions.items()
+        }  # and where each is wanted
         self.relations = {
             *self._inputs["encode"],
             *self._inputs["step"],
@@ -71,12 +78,10 @@ class Predictor:
                 binding.bind_cpu_input(name, value)
             else:
                 binding.bind_ortvalue_input(name, value)
-        names = self._outputs[graph]
-        for name in names:
-            is_read = name.endswith("_scores") or name == "because"
-            binding.bind_output(name, "cpu" if is_read else self._device)
+        for name, device in self._outputs[graph].items():
+            binding.bind_output(name, device)
         self._sessions[graph].run_with_iobinding(binding)
-        return dict(zip(names, binding.get_outputs(), strict=True))
+        return dict(zip(self._outputs[graph], binding.get_outputs(), strict=True))
 
 
 class History:
@@ -99,7 +104,7 @@ class History:
         """About how much memory it holds: the encoded state, Python's lists, a distribution after each append."""
         slots, size = self._columns + len(self.slots.edits), self._predictor.bundle.config.hidden_size
         predicted = sum(each is not None for each in self._predicted)
-        return 4 * self._columns * (3 * size + 64) + 100 * slots + 20 * slots * predicted
+        return 4 * self._columns * (3 * size + 64) + 100 * slots + 4 * slots * predicted
 
     def keep(self, count: int) -> None:
         """Forget all edits but the first `count`."""
@@ -140,8 +145,9 @@ class History:
         """Log-probabilities of the content at a position."""
         column = np.array([[self._column(position)]], dtype=np.int64)
         given = self._fixed | self._caches | self._kept(predicted.edits) | predicted.rows
-        given |= {name: by_slot[None, None, position] for name, by_slot in predicted.replayed.items()}
-        outputs = self._predictor.run("content", given | {"position": column})
+        content, kind = predicted.replayed.get(position, _NOTHING_REPLAYED)
+        given |= {"position": column, "replayed": np.array([[content]]), "replayed_kinds": np.array([[kind]])}
+        outputs = self._predictor.run("content", given)
         scores: Floats = outputs["content_scores"].numpy()[0, 0]
         return scores
 
@@ -185,8 +191,8 @@ class History:
             positions=np.concatenate([scores[:length], scores[self._columns :]]),
             because=outputs["because"].numpy()[0, 1:].copy(),  # row 0 is no edit
             edits=len(self.slots.edits),
-            # Copied out: small tensors that are kept for long would break the runtime's arena into holes, and it would grow.
             replayed=self._replayed(),
+            # Copied out: a tensor would keep alive what else came from its run.
             rows={name: value.numpy().copy() for name, value in outputs.items() if name.startswith("row.")},
         )
 
@@ -225,12 +231,14 @@ class History:
             name: self._by_column(find(), fill=fill) for name, (find, fill) in known.items() if name in wanted
         }
 
-    def _replayed(self) -> dict[str, NDArray[np.int64]]:
-        """What a precedent would have as content, by slot; nothing when the graphs do not ask."""
-        if "replayed" not in self._predictor.relations:
+    def _replayed(self) -> dict[int, tuple[int, int]]:
+        """What a precedent would have as content, and its kind, at the few slots where there is one."""
+        if "replayed" not in self._predictor.relations:  # the graphs do not ask
             return {}
         contents, kinds = self._places.replayed()
-        return {"replayed": contents, "replayed_kinds": kinds}
+        slots = np.flatnonzero(kinds != NO_PRECEDENT)
+        pairs = zip(contents[slots].tolist(), kinds[slots].tolist(), strict=True)
+        return dict(zip(slots.tolist(), pairs, strict=True))
 
     def _by_column(self, by_slot: NDArray[Any], fill: int | bool) -> NDArray[Any]:
         length = self.slots.state_length
@@ -238,6 +246,11 @@ class History:
         result[0, 0, :length] = by_slot[:length]
         result[0, 0, self._columns :] = by_slot[length:]
         return result
+
+
+def _is_read(output: str) -> bool:
+    """Is it for us, rather than for another graph?"""
+    return output.endswith("_scores") or output == "because"
 
 
 def _session(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.InferenceSession:
@@ -249,9 +262,14 @@ def _session(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.In
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.enable_mem_pattern = False  # every length is new: a plan for each would only hold memory
     options.log_severity_level = 3
+    if graph == "content":  # a packed copy of the largest matrix would be no faster for one row
+        options.add_session_config_entry("session.disable_prepacking", "1")
     path = bundle.directory / f"{graph}.onnx"
+    unwanted = None if graph == "encode" else list(_SLOWER_FUSIONS)
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=providers)
+        return onnxruntime.InferenceSession(
+            str(path), options, providers=providers, disabled_optimizers=unwanted
+        )
     except Exception as error:  # ONNX Runtime's own exceptions share no public base class
         raise BundleError(f"ONNX Runtime cannot read {path}: {type(error).__name__}") from error
 

@@ -60,20 +60,20 @@ def replay_buckets(tokens: Ints, precedent: Precedent, first: int, last: int) ->
     """For each place of a state: the bucket of pointing there to replay a change.
 
     The newest hunk covers the places from first to last (exclusive): what overlaps it does not count."""
-    sides = _fits(tokens, precedent, first, last)
+    places, sides = _fits(tokens, precedent, first, last)
     result = np.full(len(tokens), NO_REPLAY, dtype=np.int64)
     # A deletion points at the first token that goes, an insertion at the token before.
     shift = 0 if precedent.gone else -1
     # Without anything deleted a place is told by its sides alone: those that agree in both are not ranked among the others.
     groups = [sides >= 0] if precedent.gone else [sides == side for side in range(1, _SIDES)]
     for group in groups:
-        places = np.flatnonzero(group)
-        after, before = places[places >= last], places[places < last][::-1]
-        for direction, ordered in enumerate((after, before)):
-            ranks = np.minimum(np.arange(len(ordered)), _RANKS - 1)
-            buckets = ((precedent.kind * _SIDES + sides[ordered]) * 2 + direction) * _RANKS + ranks
-            result[ordered + shift] = 1 + buckets
-    count = int((sides >= 0).sum() if precedent.gone else (sides == _BOTH_SIDES).sum())
+        chosen, agreeing = places[group], sides[group]
+        split = int(chosen.searchsorted(last))
+        ranks = np.concatenate([np.arange(split - 1, -1, -1), np.arange(len(chosen) - split)])
+        is_before = np.arange(len(chosen)) < split
+        buckets = (precedent.kind * _SIDES + agreeing) * 2 + is_before
+        result[chosen + shift] = 1 + buckets * _RANKS + np.minimum(ranks, _RANKS - 1)
+    count = len(places) if precedent.gone else int((sides == _BOTH_SIDES).sum())
     result[-1] = _FIRST_STOP + precedent.kind * len(_LEFT) + sum(count >= least for least in _LEFT[1:])
     return result
 
@@ -84,40 +84,50 @@ def fitting(buckets: Ints) -> Ints:
     return np.where(is_place, (buckets - 1) // (2 * _RANKS), -1)
 
 
-def _fits(tokens: Ints, precedent: Precedent, first: int, last: int) -> Ints:
-    """For each place where the change could begin: which sides agree; -1 where it does not fit."""
+def _fits(tokens: Ints, precedent: Precedent, first: int, last: int) -> tuple[Ints, Ints]:
+    """The places where the change could begin, in order, and for each which sides agree."""
     gone = precedent.gone[:_LONGEST]
-    count, size = len(tokens), min(len(gone), len(tokens))
-    fits = _stands(gone, tokens)
-    left, right = np.ones(count, dtype=np.bool_), np.ones(count, dtype=np.bool_)
+    size = len(gone)
+    if gone:
+        places = np.flatnonzero(tokens == gone[0])
+        places = places[_stands(gone, tokens, places)]
+        touched = places.searchsorted([max(1, first - size + 1), last])
+    else:
+        places = _beside(tokens, precedent)
+        come = precedent.come[:_LONGEST]
+        is_made = _stands(come, tokens, places) | _stands(come, tokens, places - len(come))
+        places = places[~is_made]
+        touched = places.searchsorted([max(1, first), last + 1])
+    begin = places.searchsorted(1)  # not before the start token
+    places = np.concatenate([places[begin : touched[0]], places[max(begin, touched[1]) :]])
+    return places, _sides(tokens, precedent, places, size)
+
+
+def _beside(tokens: Ints, precedent: Precedent) -> Ints:
+    """The places whose sides allow an insertion."""
+    left, right = np.ones(len(tokens), dtype=np.bool_), np.ones(len(tokens), dtype=np.bool_)
     if precedent.left is not None:
         left[1:] = tokens[:-1] == precedent.left
     if precedent.right is not None:
-        right[: count - size] = tokens[size:] == precedent.right
-        right[count - size :] = False
-    sides = left.astype(np.int64) + 2 * right
-    if not gone:
-        is_told = precedent.left is not None or precedent.right is not None
-        fits &= (sides == _BOTH_SIDES) & is_told if precedent.is_repeated else sides > 0
-        fits &= ~_is_made(precedent.come[:_LONGEST], tokens)
-    fits[0] = False  # before the start token
-    touched = slice(max(0, first - size + 1), last) if gone else slice(first, last + 1)
-    fits[touched] = False
-    return np.where(fits, sides, -1)
+        right = tokens == precedent.right
+    is_told = precedent.left is not None or precedent.right is not None
+    allowed = left & right & is_told if precedent.is_repeated else left | right
+    return np.flatnonzero(allowed)
 
 
-def _is_made(come: tuple[int, ...], tokens: Ints) -> Bools:
-    """For each place: has what would be inserted there been inserted already, after it or before it?"""
-    after = _stands(come, tokens)
-    before: Bools = np.concatenate([np.zeros(len(come), dtype=np.bool_), after])[: len(after)]
-    return after | before
+def _sides(tokens: Ints, precedent: Precedent, places: Ints, size: int) -> Ints:
+    """For each place where so many tokens would go: does the left side agree (1), the right one (2)?"""
+    sides: Ints = np.full(len(places), _BOTH_SIDES, dtype=np.int64)
+    if precedent.left is not None:
+        sides -= tokens[places - 1] != precedent.left
+    if precedent.right is not None:
+        sides -= 2 * ~_stands((precedent.right,), tokens, places + size)
+    return sides
 
 
-def _stands(run: tuple[int, ...], tokens: Ints) -> Bools:
-    """For each place: do these tokens begin there?"""
-    count = len(tokens)
-    padded = np.concatenate([tokens, np.full(len(run), -1, dtype=np.int64)])
-    result: Bools = np.ones(count, dtype=np.bool_)
+def _stands(run: tuple[int, ...], tokens: Ints, places: Ints) -> Bools:
+    """For each of the places, which may be outside: do these tokens begin there?"""
+    result: Bools = (places >= 0) & (places + len(run) <= len(tokens))
     for offset, token in enumerate(run):
-        result &= padded[offset : offset + count] == token
+        result &= tokens.take(places + offset, mode="clip") == token
     return result

@@ -27,7 +27,7 @@ class Predicted:
     because: NDArray[np.float32]  # how much the prediction attended to each past edit
     edits: int  # how many edits the history had
     rows: dict[str, Any]
-    replayed: dict[str, NDArray[np.int64]] = field(default_factory=dict)  # content of a precedent, by slot
+    replayed: dict[int, tuple[int, int]] = field(default_factory=dict)  # content and kind, by slot
 
 
 class AnyHistory(Protocol):
