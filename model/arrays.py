@@ -437,15 +437,19 @@ class Batch:
     earlier_replays: Ints  # (B, T, M + T)
 
 
-def implicit_batch(instances: Sequence[Instance], multiple: int = 1) -> Batch:
-    """`multiple` is what the padded length of states must be a multiple of."""
+def implicit_batch(instances: Sequence[Instance], multiple: int = 1, *, compare: bool = True) -> Batch:
+    """`multiple` is what the padded length of states must be a multiple of.
+
+    The paper's networks do not compare places: without `compare` the arrays that do have no columns, and cost nothing."""
     size = len(instances)
     longest = max(len(instance.state) for instance in instances)
     longest = -(-longest // multiple) * multiple
     most = max(len(instance.edits) for instance in instances)
 
-    def ints(*shape: int) -> Ints:
-        return np.zeros((size, *shape), dtype=np.int64)
+    columns = longest + most if compare else 0
+
+    def ints(*shape: int, fill: int = 0) -> Ints:
+        return np.full((size, *shape), fill, dtype=np.int64)
 
     batch = Batch(
         state=ints(longest),
@@ -463,19 +467,19 @@ def implicit_batch(instances: Sequence[Instance], multiple: int = 1) -> Batch:
         replayed=ints(most),
         replayed_kinds=ints(most),
         alive=np.zeros((size, most, longest + most), dtype=np.bool_),
-        distances=np.full((size, most, longest + most), NO_DISTANCE, dtype=np.int64),
-        matches=np.full((size, most, longest + most), NO_MATCH, dtype=np.int64),
-        earlier_matches=np.full((size, most, longest + most), NO_MATCH, dtype=np.int64),
-        similarities=np.full((size, most, longest + most), NO_SIMILARITY, dtype=np.int64),
-        replays=np.full((size, most, longest + most), NO_REPLAY, dtype=np.int64),
-        earlier_replays=np.full((size, most, longest + most), NO_REPLAY, dtype=np.int64),
+        distances=ints(most, columns, fill=NO_DISTANCE),
+        matches=ints(most, columns, fill=NO_MATCH),
+        earlier_matches=ints(most, columns, fill=NO_MATCH),
+        similarities=ints(most, columns, fill=NO_SIMILARITY),
+        replays=ints(most, columns, fill=NO_REPLAY),
+        earlier_replays=ints(most, columns, fill=NO_REPLAY),
     )
     for row, instance in enumerate(instances):
-        _fill(batch, row, instance)
+        _fill(batch, row, instance, compare=compare)
     return batch
 
 
-def _fill(batch: Batch, row: int, instance: Instance) -> None:
+def _fill(batch: Batch, row: int, instance: Instance, *, compare: bool) -> None:
     length, count, longest = len(instance.state), len(instance.edits), batch.state.shape[1]
     batch.state[row, :length] = instance.state
     batch.state_mask[row, :length] = True
@@ -485,21 +489,9 @@ def _fill(batch: Batch, row: int, instance: Instance) -> None:
     batch.alive[row, :, 0] = True
     places = Places(instance.state, count)
     for index, edit in enumerate(instance.edits):
-        relations = (
-            (batch.alive, places.current >= 0),
-            (batch.distances, places.distances()),
-            (batch.matches, places.matches()),
-            (batch.earlier_matches, places.earlier_matches()),
-            (batch.similarities, places.similarities()),
-            (batch.replays, places.replays()),
-            (batch.earlier_replays, places.earlier_replays()),
-        )
-        for target, values in relations:
-            target[row, index, :length] = values[:length]
-            target[row, index, longest : longest + index] = values[length:]
-        replayed, kinds = places.replayed()
-        batch.replayed[row, index] = replayed[edit.position]
-        batch.replayed_kinds[row, index] = kinds[edit.position]
+        _fill_relation(batch.alive[row, index], places.current >= 0, length, longest)
+        if compare:
+            _fill_comparisons(batch, row, index, places, edit.position)
         features = apply_with_features(places, edit)
         is_late = edit.position >= length
         batch.positions[row, index] = edit.position + (longest - length if is_late else 0)
@@ -510,6 +502,27 @@ def _fill(batch: Batch, row: int, instance: Instance) -> None:
         batch.neighbours[row, index] = features.neighbours
         batch.moves[row, index] = features.move
         batch.steps[row, index] = features.step
+
+
+def _fill_comparisons(batch: Batch, row: int, index: int, places: Places, position: int) -> None:
+    length, longest = places.slots.state_length, batch.state.shape[1]
+    for target, values in (
+        (batch.distances, places.distances()),
+        (batch.matches, places.matches()),
+        (batch.earlier_matches, places.earlier_matches()),
+        (batch.similarities, places.similarities()),
+        (batch.replays, places.replays()),
+        (batch.earlier_replays, places.earlier_replays()),
+    ):
+        _fill_relation(target[row, index], values, length, longest)
+    replayed, kinds = places.replayed()
+    batch.replayed[row, index] = replayed[position]
+    batch.replayed_kinds[row, index] = kinds[position]
+
+
+def _fill_relation(target: NDArray[Any], by_slot: NDArray[Any], length: int, longest: int) -> None:
+    target[:length] = by_slot[:length]
+    target[longest : longest + len(by_slot) - length] = by_slot[length:]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ Rows = NDArray[np.int64]
 Arrays = TypeVar("Arrays", Batch, ExplicitBatch)
 
 _CHUNK_BATCHES = 100  # batches sorted by size together: enough to be even inside, few enough to stay shuffled
+_GROUP_BATCHES = 10  # of them with about as many edits
 _PREPARED_LIMIT = (
     20_000  # instances; the synthetic tasks are kept as arrays, real data are made into arrays when needed
 )
@@ -33,7 +34,11 @@ def make_batch(config: ModelConfig, instances: Sequence[Instance]) -> AnyBatch:
     """The arrays that the network named by the configuration reads."""
     if config.model == "E":
         return ExplicitTorchBatch(explicit_batch(instances))
-    return TorchBatch(implicit_batch(instances, config.state_multiple))
+    return TorchBatch(_implicit_batch(config, instances))
+
+
+def _implicit_batch(config: ModelConfig, instances: Sequence[Instance]) -> Batch:
+    return implicit_batch(instances, config.state_multiple, compare=config.model == "IA-next")
 
 
 def to_device(batch: AnyBatch, device: torch.device) -> AnyBatch:
@@ -93,11 +98,17 @@ class Batches:
         step = _CHUNK_BATCHES * self.size.instances
         for start in range(0, len(order), step):
             chunk = order[start : start + step]
-            if not self.examples.is_synthetic:  # those are all of one size
-                chunk = chunk[np.argsort(self._lengths[chunk], kind="stable")]
-            parts = list(self._cut(chunk))
+            # Synthetic instances are all of one size.
+            groups = [chunk] if self.examples.is_synthetic else self._alike(chunk)
+            parts = [part for group in groups for part in self._cut(group)]
             batches.extend(parts[index] for index in random.permutation(len(parts)))
         return batches
+
+    def _alike(self, chunk: Rows) -> list[Rows]:
+        """Rows in groups with about as many edits, each sorted by size: so little is padded in either axis."""
+        by_edits = chunk[np.argsort(self.examples.edit_lengths()[chunk], kind="stable")]
+        groups = np.array_split(by_edits, max(1, len(chunk) // (_GROUP_BATCHES * self.size.instances)))
+        return [group[np.argsort(self._lengths[group], kind="stable")] for group in groups]
 
     def _cut(self, order: Rows) -> Iterator[Rows]:
         start, longest = 0, 0
@@ -121,9 +132,8 @@ def _prepare(config: ModelConfig, instances: Sequence[Instance]) -> Batch | Expl
         return _joined(
             [_narrow(explicit_batch(instances[start : start + _PREPARED_PART])) for start in starts]
         )
-    multiple = config.state_multiple
     return _joined(
-        [_narrow(implicit_batch(instances[start : start + _PREPARED_PART], multiple)) for start in starts]
+        [_narrow(_implicit_batch(config, instances[start : start + _PREPARED_PART])) for start in starts]
     )
 
 

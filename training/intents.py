@@ -340,7 +340,8 @@ def _change_owner(source: Source, random: Random) -> Found:
     elif draw < 0.5:
         new = f"{owner}.{new_name(name, source, random)}"
     elif draw < 0.7:
-        new = f"{owner}.{random.choice(list(source.names))}.{name}"
+        between = random.choice([*source.names, "inner"])
+        new = f"{owner}.{between}.{name}"
     elif draw < 0.85:
         new = f"{owner}[{name!r}]" if random.random() < 0.5 else f'{owner}["{name}"]'
     else:

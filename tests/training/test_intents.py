@@ -56,3 +56,8 @@ def test_a_maker_can_make(maker: Maker, text: str, is_wanted: Callable[[str], bo
 @pytest.mark.parametrize("maker", [maker for maker, _ in MAKERS], ids=lambda maker: maker.__name__)
 def test_a_maker_gives_up_on_an_empty_text(maker: Maker) -> None:
     assert outcomes(maker, "", tries=3) == set()
+
+
+@pytest.mark.parametrize("maker", [maker for maker, _ in MAKERS], ids=lambda maker: maker.__name__)
+def test_a_maker_can_do_without_names_of_its_own(maker: Maker) -> None:
+    outcomes(maker, "a.b\na.b\n", tries=60)  # one letter is too short for a name
