@@ -1,19 +1,38 @@
-"""Thousands of changes as editors make them, over many files: the mirror never drifts and memory stays flat."""
+"""Thousands of changes as editors make them, over many files: the mirror never drifts and memory stays flat.
 
+Some are made up; some are what a real VS Code told while it was used in every way that changes a text (recorded by `make
+recording` in clients/vscode), with the text of the file at each save.
+"""
+
+import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
+from lsprotocol import converters, types
 
 from lsp.document import Document
 from lsp.recorder import Recorder
+from lsp.settings import Settings
+from lsp.workspace import Workspace
 from model.changes import Change
-from tests.lsp.editor import editing
+from tests.lsp.editor import Editor, editing
 from tests.lsp.scripted_service import ScriptedService
 from tests.lsp.test_recorder import spelled
+from tests.lsp.test_workspace import Screen
 from tests.tokenizing import small_tokenizer
 
+CONVERTER = converters.get_converter()
+PARAMETERS: dict[str, Any] = {
+    "textDocument/didOpen": types.DidOpenTextDocumentParams,
+    "textDocument/didChange": types.DidChangeTextDocumentParams,
+    "textDocument/didSave": types.DidSaveTextDocumentParams,
+    "textDocument/didClose": types.DidCloseTextDocumentParams,
+}
+RECORDED = Path(__file__).parent.parent / "data" / "vscode_stream.jsonl"
 FILES = 20
 CHANGES = 3_000
 WORDS = (
@@ -136,3 +155,94 @@ async def test_the_process_never_drifts_and_its_memory_is_flat(tmp_path: Path) -
             assert small_tokenizer().decode(service.sessions[uri].slots.tokens()) == document.text
     await service.stop()
     assert memory[-1] < memory[3] * 1.1
+
+
+def recorded() -> Iterator[dict[str, Any]]:
+    """What VS Code told (`method` and `params`), and after each save what the file then held (`saved` and `text`)."""
+    with RECORDED.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def structured(method: str, params: dict[str, Any]) -> Any:
+    """The parameters as pygls wants them of methods that the protocol knows."""
+    return CONVERTER.structure(params, PARAMETERS[method]) if method in PARAMETERS else params
+
+
+def changes_of(params: dict[str, Any]) -> list[types.TextDocumentContentChangeEvent]:
+    return list(structured("textDocument/didChange", params).content_changes)
+
+
+def test_the_mirror_of_what_vscode_told_is_what_it_saved() -> None:
+    workspace = Workspace(Screen(), Settings())
+    checkpoints = 0
+    for message in recorded():
+        match message:
+            case {"method": "textDocument/didOpen", "params": {"textDocument": item}}:
+                workspace.open(item["uri"], item["languageId"], item["version"], item["text"])
+            case {"method": "textDocument/didChange", "params": {"textDocument": item} as params}:
+                workspace.change(item["uri"], changes_of(params), item["version"])
+            case {"method": "textDocument/didSave", "params": {"textDocument": item}}:
+                workspace.save(item["uri"])
+            case {"method": "textDocument/didClose", "params": {"textDocument": item}}:
+                workspace.close(item["uri"])
+            case {"saved": uri, "text": text}:
+                assert workspace.files[uri].document.text == text
+                checkpoints += 1
+    assert checkpoints > 30
+
+
+def test_the_recorder_follows_what_vscode_told() -> None:
+    documents: dict[str, Document] = {}
+    recorders: dict[str, Recorder] = {}
+    for message in recorded():
+        match message:
+            case {"method": "textDocument/didOpen", "params": {"textDocument": item}}:
+                uri = item["uri"]
+                documents[uri] = Document(uri, item["languageId"], item["version"], item["text"])
+                recorders[uri] = Recorder(small_tokenizer(), item["text"])
+            case {"method": "textDocument/didChange", "params": {"textDocument": item} as params}:
+                edited = documents[item["uri"]].update(changes_of(params), item["version"])
+                now = message["milliseconds"] / 1000
+                if edited:
+                    recorders[item["uri"]].record([change for change, _ in edited], now)
+            case {"saved": uri, "text": text}:
+                assert spelled(recorders[uri]) == recorders[uri].text.text == text
+
+
+@pytest.mark.asyncio
+async def test_the_process_follows_what_vscode_told(tmp_path: Path) -> None:
+    """Again the service decodes the stream. What is told comes as fast as it can."""
+    service = await ScriptedService(script=lambda text, question: []).start()
+    versions: dict[str, int] = {}
+    async with editing(tmp_path, serviceAddress=service.address) as editor:
+        await editor.ready()
+        for message in recorded():
+            match message:
+                case {"method": str(method), "params": params}:
+                    editor.notify(method, structured(method, params))
+                    item = params.get("textDocument", {})
+                    if "version" in item:
+                        versions[item["uri"]] = item["version"]
+                case {"saved": uri, "text": text}:
+                    await ask_with_a_bracket(editor, uri, versions[uri])
+                    heard = small_tokenizer().decode(service.sessions[uri].slots.tokens())
+                    assert heard == "(" + text
+                    replace_start(editor, uri, versions[uri], length=1, text="")
+    await service.stop()
+
+
+async def ask_with_a_bracket(editor: Editor, uri: str, version: int) -> None:
+    """With a question the service hears all that was told; there is one because something new is typed."""
+    replace_start(editor, uri, version, length=0, text="(")
+    where = {"textDocument": {"uri": uri, "version": version}, "position": {"line": 0, "character": 1}}
+    editor.notify("likewise/cursor", where)
+    await editor.request("textDocument/copilotInlineEdit", where)
+
+
+def replace_start(editor: Editor, uri: str, version: int, *, length: int, text: str) -> None:
+    change = {
+        "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": length}},
+        "text": text,
+    }
+    params = {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]}
+    editor.notify("textDocument/didChange", structured("textDocument/didChange", params))

@@ -1,4 +1,5 @@
 // What a user does in most scenarios: in a file that logs, info becomes debug, twice by hand.
+import { until } from "./workbench.mjs";
 
 export const NEAR = `import logging
 
@@ -30,6 +31,13 @@ export async function changeTwice(workbench, name, text = NEAR) {
 
 export async function changeByHand(workbench) {
     for (const line of PLACES) await workbench.replace(line, COLUMN, "info", "debug");
+}
+
+/** Changes the first place by hand and starts with the second: the rest of the word is shown as ghost text. */
+export async function startByHand(workbench) {
+    await workbench.replace(7, COLUMN, "info", "debug");
+    await workbench.replace(8, COLUMN, "info", "d");
+    await until("ghost text", async () => (await workbench.ghost()) === "ebug");
 }
 
 /** The text with the word changed in these lines. */

@@ -1,6 +1,16 @@
 // What a user does with Likewise, one scenario an entry. The pictures of the README are taken on the way.
 import assert from "node:assert/strict";
-import { COLUMN, changed, changeTwice, FAR, NEAR, nextShown, PLACES, takeNext } from "./renaming.mjs";
+import {
+    COLUMN,
+    changed,
+    changeTwice,
+    FAR,
+    NEAR,
+    nextShown,
+    PLACES,
+    startByHand,
+    takeNext,
+} from "./renaming.mjs";
 import { signal, sleep, until } from "./workbench.mjs";
 
 export const scenarios = [
@@ -108,9 +118,7 @@ export const scenarios = [
         name: "an insertion at the cursor is ghost text, typing along keeps it, Tab inserts the rest",
         async run(workbench) {
             await workbench.open("ghost.py", NEAR);
-            await workbench.replace(7, COLUMN, "info", "debug");
-            await workbench.replace(8, COLUMN, "info", "d");
-            await until("ghost text", async () => (await workbench.ghost()) === "ebug");
+            await startByHand(workbench);
             await workbench.picture("ghost", { height: 290 });
             await workbench.type("e");
             await until("the rest as ghost text", async () => (await workbench.ghost()) === "bug");

@@ -264,7 +264,7 @@ export class Workbench {
     /** Saves and reads the file back: the one way to see the text exactly as it is. */
     async saved(name) {
         await this.press("Control+s");
-        await until("saved", async () => !(await this.page.title()).startsWith("●"));
+        await this.page.waitForSelector(".editor-group-container .title:not(.dirty)");
         await sleep(50);
         return fs.readFileSync(path.join(this.folder, name), "utf8");
     }

@@ -1,5 +1,5 @@
 // Edits in every way that an editor has, and records what the language server is told and what the files hold then:
-// tests/data/vscode_stream.jsonl. usage: record.mjs --vsix FILE --python FILE --results FOLDER --out FILE [--code VERSION]
+// tests/data/vscode_stream.jsonl. usage: record.mjs --vsix FILE --python FILE --results FOLDER --out FILE [--code VERSION] [--only TEXT]
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,6 +23,7 @@ const { values } = parseArgs({
         results: { type: "string" },
         out: { type: "string" },
         code: { type: "string" },
+        only: { type: "string", default: "" },
     },
 });
 const workbench = new Workbench({ cache: process.env.LIKEWISE_E2E_CACHE, ...values });
@@ -39,7 +40,7 @@ try {
     });
     await workbench.start("start.py", "x = 1\n");
     await until("Likewise", async () => !/starting|trouble/.test(await workbench.status()), 60_000);
-    for (const { name, file, text, run } of edits) {
+    for (const { name, file, text, run } of edits.filter(({ name }) => name.includes(values.only))) {
         const checkpoint = async () => savedTexts.push({ file, text: await workbench.saved(file) });
         await workbench.open(file, text);
         await run(workbench, checkpoint);
@@ -70,10 +71,13 @@ function listeningPython() {
     return file;
 }
 
-/** Each save followed by the text that was in the file then; the folder of this run becomes /work. */
+/** Each save followed by the text that was in the file then; the folder of this run becomes /work, others are left out. */
 function withTexts(lines) {
     const left = [...savedTexts];
-    const messages = lines.map((line) => JSON.parse(line.replaceAll(workbench.folder, "/work")));
+    const isOurs = ({ params }) => params.textDocument?.uri.startsWith("file:///work/") ?? true;
+    const messages = lines
+        .map((line) => JSON.parse(line.replaceAll(workbench.folder, "/work")))
+        .filter(isOurs);
     const all = messages.flatMap((message) => {
         if (message.method !== "textDocument/didSave") return [message];
         const uri = message.params.textDocument.uri;
