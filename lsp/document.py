@@ -5,14 +5,13 @@ end at "\\n", "\\r\\n" and "\\r" and nowhere else, as the protocol says.
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from itertools import accumulate
 from typing import NamedTuple
 
 from lsprotocol import types
 
 from model.changes import Change
+from model.starts import Starts
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -49,11 +48,10 @@ class Document:
         self.version = version
         self._width = _WIDTHS[encoding]
         self._lines = _lines(text)
-        self._starts: list[int] = []
-        self._find_starts(0)
+        self._starts = Starts(map(len, self._lines))
 
     def __len__(self) -> int:
-        return self._starts[-1] + len(self._lines[-1])
+        return self._starts.end
 
     @property
     def text(self) -> str:
@@ -65,7 +63,7 @@ class Document:
 
     def line_at(self, offset: int) -> int:
         """The number of the line that holds an offset."""
-        return max(0, bisect_right(self._starts, offset) - 1)
+        return self._starts.piece_at(offset)
 
     def start_of(self, line: int) -> int:
         return self._starts[line]
@@ -96,7 +94,7 @@ class Document:
         if last + 1 < len(self._lines):  # the empty line after the last break is the line that follows
             fresh.pop()
         self._lines[first : last + 1] = fresh
-        self._find_starts(first)
+        self._starts.replace(first, last + 1, map(len, fresh))
 
     def offset_from_position(self, position: types.Position) -> int:
         """A position beyond the end of a line, or of the text, is that end."""
@@ -135,10 +133,6 @@ class Document:
             if units > character:
                 return column
         return len(content)
-
-    def _find_starts(self, first: int) -> None:
-        base = self._starts[first] if first else 0
-        self._starts[first:] = accumulate(map(len, self._lines[first:-1]), initial=base)
 
 
 def trimmed(change: Change, old: str) -> Change:

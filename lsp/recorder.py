@@ -7,10 +7,9 @@ not part of the stream: it is a prefix that a prediction continues. At any momen
     text of (state + edits), with the prefix put in at its place  ==  the editor's text.
 """
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import chain
 from typing import NamedTuple
 
 from model.bursts import Burst, Replaced, TokenText, half_typed
@@ -81,6 +80,9 @@ class Recorder:
         self.text = TokenText(tokenizer, text)
         self._fingerprint = sum(map(hash, self.text.tokens))
         self.generation = 0  # counts base snapshots
+        self._sides: tuple[tuple[str, int, int], tuple[list[int], list[int]]] | None = (
+            None  # newest answer of `_around`
+        )
         self._begin()
 
     # --- what the stream is ---
@@ -215,21 +217,27 @@ class Recorder:
 
     def offsets_of_tokens(self, explicit: Sequence[int]) -> list[int]:
         """The offsets, in the text, at which tokens of the current state begin."""
-        tokens = self._tokens_of_stream()
-        ends = list(accumulate(map(len, tokens)))
-        return [self._offset_of_token(each, tokens, ends) for each in explicit]
+        return [self._offset_of_token(each) for each in explicit]
 
-    def _offset_of_token(self, explicit: int, tokens: list[tuple[int, ...]], ends: list[int]) -> int:
-        remaining = max(0, explicit - 1)  # one for START
-        segment = bisect_right(ends, remaining)
-        if segment == len(tokens):
+    def _offset_of_token(self, explicit: int) -> int:
+        index = max(0, explicit - 1)  # one for START
+        if self._partial is not None:
+            segment = self.text.segment_at(self._partial.start)
+            left, right = self._around_partial(segment)
+            first, count = self.text.tokens_before(segment), len(left) + len(right)
+            if first <= index < first + count:
+                before = (*left, *right)[: index - first]
+                return self.with_prefix(self.text.start_of(segment) + self._length(before))
+            if index >= first + count:  # the text has the half-typed name's tokens as well
+                index += len(self.text.tokens[segment]) - count
+        if index >= self.text.tokens_before(len(self.text.tokens)):
             return len(self.text)
-        before = tokens[segment][: remaining - (ends[segment - 1] if segment else 0)]
-        offset = self.text.start_of(segment) + sum(self.text.tokenizer.lengths[token] for token in before)
-        in_line_of_partial = self._partial is not None and segment == self.text.segment_at(
-            self._partial.start
-        )
-        return self.with_prefix(offset) if in_line_of_partial else offset
+        segment = self.text.segment_of_token(index)
+        before = self.text.tokens[segment][: index - self.text.tokens_before(segment)]
+        return self.text.start_of(segment) + self._length(before)
+
+    def _length(self, tokens: Sequence[int]) -> int:
+        return sum(self.text.tokenizer.lengths[token] for token in tokens)
 
     def with_prefix(self, offset: int) -> int:
         """An offset in the stream's text as an offset in the editor's, which has the half-typed name as well."""
@@ -347,10 +355,8 @@ class Recorder:
         partial = Change(cursor - len(name), cursor, "")
         segment = self.text.segment_at(partial.start)
         left, right = self._around(partial, segment)
-        line, begin = self.text.segments[segment], self.text.start_of(segment)
-        rest = line[: partial.start - begin] + line[partial.end - begin :]
         # Two blanks around the name would become one token, and the name would have no place between tokens.
-        return partial if [*left, *right] == self.text.tokenizer.encode_segment(rest) else None
+        return partial if (*left, *right) == self.text.tokens_without(partial) else None
 
     def _around_partial(self, segment: int) -> tuple[list[int], list[int]]:
         assert self._partial is not None
@@ -359,8 +365,11 @@ class Recorder:
     def _around(self, partial: Change, segment: int) -> tuple[list[int], list[int]]:
         """The tokens of a segment to the left and to the right of the half-typed name."""
         line, begin = self.text.segments[segment], self.text.start_of(segment)
-        encode = self.text.tokenizer.encode_segment
-        return encode(line[: partial.start - begin]), encode(line[partial.end - begin :])
+        place = line, partial.start - begin, partial.end - begin
+        if self._sides is None or self._sides[0] != place:  # asked for more than once at each key
+            encode = self.text.tokenizer.encode_segment
+            self._sides = place, (encode(line[: place[1]]), encode(line[place[2] :]))
+        return self._sides[1]
 
     def _burst_of_partial(self, partial: Change) -> Burst:
         """A burst that has done nothing yet but type the half-typed name."""

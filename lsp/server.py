@@ -6,9 +6,10 @@ anything else, and its own copy of the text (which counts lines differently) is 
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, NamedTuple
 
 from lsprotocol import types
+from pygls.exceptions import FeatureNotificationError, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCNotification
@@ -22,16 +23,49 @@ from lsp.workspace import Status, Workspace
 _log = logging.getLogger(__name__)
 
 
+class _Typing(NamedTuple):
+    """A didChange notification as it came."""
+
+    data: dict[str, Any]
+
+
 class Protocol(LanguageServerProtocol):
     """Feeds our own text store."""
 
     _server: "Server"
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        # Emacs's Copilot client tells acceptance as a notification, which the protocol does not know.
-        if data.get("method") == types.WORKSPACE_EXECUTE_COMMAND and "jsonrpc" in data and "id" not in data:
-            return self._converter.structure(data, JsonRPCNotification)
+        if "jsonrpc" not in data:
+            return data
+        if "id" not in data:
+            method = data.get("method")
+            if method == types.TEXT_DOCUMENT_DID_CHANGE:
+                return _Typing(data)
+            # Emacs's Copilot client tells acceptance as a notification, which the protocol does not know.
+            if method == types.WORKSPACE_EXECUTE_COMMAND:
+                return self._converter.structure(data, JsonRPCNotification)
         return super().structure_message(data)
+
+    def handle_message(self, message: Any) -> None:
+        if not isinstance(message, _Typing):
+            super().handle_message(message)
+        elif not self._shutdown:
+            self._take_typing(message.data)
+
+    def _take_typing(self, data: dict[str, Any]) -> None:
+        """A change of a document, from the JSON as it is: at each keystroke, so not by way of pygls' converter."""
+        try:
+            params = data["params"]
+            document = params["textDocument"]
+            uri, version = str(document["uri"]), int(document["version"])
+            events = [_event(event) for event in params["contentChanges"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self._server.report_server_error(error, JsonRpcInvalidParams)
+            return
+        try:
+            self._server.files.change(uri, events, version)
+        except Exception as error:  # whatever it was, the next message is read
+            self._server.report_server_error(error, FeatureNotificationError)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
@@ -40,8 +74,7 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        document = params.text_document
-        self._server.files.change(document.uri, params.content_changes, document.version)
+        """Announces that we want changes; `_take_typing` takes them."""
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
@@ -245,6 +278,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _event(event: dict[str, Any]) -> types.TextDocumentContentChangeEvent:
+    """One change of a didChange notification."""
+    place = event.get("range")
+    if place is None:
+        return types.TextDocumentContentChangeWholeDocument(text=event["text"])
+    start, end = (types.Position(side["line"], side["character"]) for side in (place["start"], place["end"]))
+    return types.TextDocumentContentChangePartial(range=types.Range(start, end), text=event["text"])
 
 
 def _position(value: Any) -> types.Position:

@@ -5,13 +5,12 @@ open its edits are the token diff of that region since the burst began, computed
 deleted again leaves nothing. `render` goes the other way: predicted edits to one replacement in the text.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 from model.changes import Change as Change
 from model.edits import DELETE, END, START, Edit, Slots, lexical_edits_between
+from model.starts import Starts
 from model.tokenizer import Tokenizer, segments
 
 
@@ -30,11 +29,14 @@ class TokenText:
         self.tokenizer = tokenizer
         self.segments = segments(text)
         self.tokens: list[tuple[int, ...]] = [tuple(tokenizer.encode_segment(s)) for s in self.segments]
-        self._starts: list[int] = []
-        self._find_starts()
+        self._starts = Starts(map(len, self.segments))
+        self._token_starts = Starts(map(len, self.tokens))
+        self._without: tuple[tuple[str, int, int], tuple[int, ...]] | None = (
+            None  # the newest answer of `tokens_without`
+        )
 
     def __len__(self) -> int:
-        return self._starts[-1] + len(self.segments[-1])
+        return self._starts.end
 
     @property
     def text(self) -> str:
@@ -46,15 +48,33 @@ class TokenText:
 
     def segment_at(self, offset: int) -> int:
         """The segment that holds the character at an offset; the last one, at the end of the text."""
-        return max(0, bisect_right(self._starts, offset) - 1)
+        return self._starts.piece_at(offset)
 
     def start_of(self, segment: int) -> int:
         """The offset of a segment's first character."""
         return self._starts[segment]
 
+    def segment_of_token(self, index: int) -> int:
+        """The segment that holds a token of the text."""
+        return self._token_starts.piece_at(index)
+
     def tokens_before(self, segment: int) -> int:
         """How many tokens the segments before this one have."""
-        return sum(map(len, self.tokens[:segment]))
+        return self._token_starts[segment]
+
+    def tokens_without(self, partial: Change) -> tuple[int, ...]:
+        """The tokens of a segment without a part of it: a half-typed name is not an edit yet."""
+        segment = self.segment_at(partial.start)
+        begin, whole = self.start_of(segment), self.segments[segment]
+        start, end = partial.start - begin, partial.end - begin
+        if self._without is None or self._without[0] != (
+            whole,
+            start,
+            end,
+        ):  # it is asked for twice at each key
+            tokens = tuple(self.tokenizer.encode_segment(whole[:start] + whole[end:]))
+            self._without = (whole, start, end), tokens
+        return self._without[1]
 
     def replace(self, change: Change) -> Replaced:
         """Apply a change."""
@@ -74,13 +94,11 @@ class TokenText:
             fresh = fresh[1:]
         replaced = Replaced(first, tuple(self.tokens[first : last + 1]), len(fresh))
         self.segments[first : last + 1] = fresh
-        self.tokens[first : last + 1] = [tuple(self.tokenizer.encode_segment(s)) for s in fresh]
-        self._find_starts(first)
+        fresh_tokens = [tuple(self.tokenizer.encode_segment(s)) for s in fresh]
+        self.tokens[first : last + 1] = fresh_tokens
+        self._starts.replace(first, last + 1, map(len, fresh))
+        self._token_starts.replace(first, last + 1, map(len, fresh_tokens))
         return replaced
-
-    def _find_starts(self, first: int = 0) -> None:
-        base = self._starts[first] if first else 0
-        self._starts[first:] = accumulate(map(len, self.segments[first:-1]), initial=base)
 
 
 class Burst:
@@ -123,9 +141,7 @@ class Burst:
         after = list(self._text.tokens[self.first : self.first + self.count])
         if partial is not None:
             segment = self._text.segment_at(partial.start)
-            begin, whole = self._text.start_of(segment), self._text.segments[segment]
-            rest = whole[: partial.start - begin] + whole[partial.end - begin :]
-            after[segment - self.first] = tuple(self._text.tokenizer.encode_segment(rest))
+            after[segment - self.first] = self._text.tokens_without(partial)
         offset = 1 + self._text.tokens_before(self.first)  # one for START
         return lexical_edits_between(self.before, after, self._text.tokenizer.ends, offset)
 
