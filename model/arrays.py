@@ -121,6 +121,15 @@ class Hunk(NamedTuple):
             hunk = hunk.previous
         return None
 
+    @property
+    def repeats(self) -> int:
+        """How many hunks before it made the same change."""
+        count, hunk = 0, self.previous
+        while hunk is not None:
+            count += hunk.is_twin(self)
+            hunk = hunk.previous
+        return count
+
     def is_twin(self, other: "Hunk") -> bool:
         """Do both make the same change?"""
         return self.precedent[:2] == other.precedent[:2]

@@ -1,7 +1,9 @@
 """Confidence: from the log-probability of a greedy sequence to how often such a prediction is right.
 
 A calibration is a rising line through knots (log-probability, share that was right), measured on held-out edits, one for
-predictions to the end of a token and one for whole hunks. Without knots the confidence is the probability itself.
+predictions to the end of a token and one for whole hunks. A hunk may have lines of its own by how often the same change
+was made before: a change that repeats one is far more often right than a new one of the same log-probability. Without
+knots the confidence is the probability itself.
 """
 
 import math
@@ -12,12 +14,13 @@ from itertools import pairwise
 from typing import Any
 
 UNCALIBRATED_THRESHOLD = 0.5
+REPEATS = ("new", "again", "often")  # a change made never before, once before, more often
 Knots = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Knots and the default threshold, for each of "token" and "hunk"."""
+    """Knots and the default threshold, for each of "token" and "hunk"; knots also for "hunk, again" and so on."""
 
     knots: dict[str, Knots] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
@@ -31,12 +34,16 @@ class Calibration:
             if not 0 <= threshold <= 1:
                 raise ValueError(f"the threshold for {until!r} is {threshold}, not between 0 and 1")
 
-    def confidence(self, until: str, log_probability: float) -> float:
-        """How likely a prediction of this log-probability is right."""
-        knots = self.knots.get(until)
+    def confidence(self, until: str, log_probability: float, repeats: int = 0) -> float:
+        """How likely a prediction of this log-probability is right, when its change was made so often before."""
+        knots = self.knots.get(curve_name(until, repeats)) or self.knots.get(until)
         if not knots:
             return math.exp(min(0.0, log_probability))
         return _interpolate(knots, log_probability)
+
+    def most_confidence(self, until: str, log_probability: float) -> float:
+        """The confidence if the change turns out to be of the kind that is right most often."""
+        return max(self.confidence(until, log_probability, repeats) for repeats in range(len(REPEATS)))
 
     def threshold(self, until: str) -> float:
         """The confidence below which nothing is shown, unless the user sets another."""
@@ -56,6 +63,11 @@ class Calibration:
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"not a calibration: {error!r}") from None
         return cls(knots, thresholds)
+
+
+def curve_name(until: str, repeats: int) -> str:
+    """The name of the line for changes that were made so often before."""
+    return f"{until}, {REPEATS[min(repeats, len(REPEATS) - 1)]}"
 
 
 def _rise(values: Sequence[float]) -> bool:

@@ -56,6 +56,7 @@ class Prediction(NamedTuple):
     because: tuple[int, ...]  # past edits that it follows from, most important first
     continues_prefix: bool = False
     shared: float = 0.0  # log-probability that this change comes next, here or at another place: what confidence is read from
+    repeats: int = 0  # how often the same change was made before
 
 
 class Decoded(NamedTuple):
@@ -170,7 +171,7 @@ class _Decoder:
         for _ in range(_BEGINNINGS):
             if not unfinished or -unfinished[0][0] <= best:
                 break
-            if self.confidence(min(0.0, -unfinished[0][0] - total)) < self.wish.threshold:
+            if self.most_confidence(min(0.0, -unfinished[0][0] - total)) < self.wish.threshold:
                 break  # nothing better will be shown
             negated, tokens = heappop(unfinished)
             rest = prefix[len(self._spelled(tokens)) :]
@@ -225,7 +226,8 @@ class _Decoder:
             chosen = scores[order[order != self.history.slots.state_length - 1]].astype(np.float64)
             self._together = float(np.logaddexp.reduce(chosen)) if len(chosen) else -np.inf
         for position in order:
-            if self.confidence(float(scores[position]) + self._slack(int(position))) < self.wish.threshold:
+            most = self.most_confidence(float(scores[position]) + self._slack(int(position)))
+            if most < self.wish.threshold:
                 return
             yield int(position)
 
@@ -246,17 +248,24 @@ class _Decoder:
         sequence.finish_token()
         if self.wish.until == "hunk":
             sequence.finish_hunk()
+        sequence.repeats = self.history.repeats
 
     def _prediction(
         self, sequence: "_Sequence", shared: float, *, continues_prefix: bool = False
     ) -> Prediction:
-        because, confidence = _because(self.root.because), self.confidence(shared)
+        until, repeats = self.wish.until, sequence.repeats
         return Prediction(
-            tuple(sequence.edits), sequence.score, confidence, because, continues_prefix, shared
+            edits=tuple(sequence.edits),
+            log_probability=sequence.score,
+            confidence=self.calibration.confidence(until, shared, repeats),
+            because=_because(self.root.because),
+            continues_prefix=continues_prefix,
+            shared=shared,
+            repeats=repeats,
         )
 
-    def confidence(self, score: float) -> float:
-        return self.calibration.confidence(self.wish.until, score)
+    def most_confidence(self, score: float) -> float:
+        return self.calibration.most_confidence(self.wish.until, score)
 
 
 class _Sequence:
@@ -266,6 +275,7 @@ class _Sequence:
         self._decoder, self._history = decoder, decoder.history
         self._predicted: Predicted | None = predicted
         self.score = 0.0
+        self.repeats = 0  # how often the same change was made before
         self.slack = 0.0  # what other places may add to it in the end
         self.edits: list[Edit] = []
         self._gone: list[int] = []  # tokens deleted
@@ -297,8 +307,7 @@ class _Sequence:
 
     def check(self) -> None:
         """Fails when not even the same change at other places could bring it to the threshold."""
-        confidence = self._decoder.confidence(self.score + self.slack)
-        if confidence < self._decoder.wish.threshold:
+        if self._decoder.most_confidence(self.score + self.slack) < self._decoder.wish.threshold:
             raise _Failed("below-threshold")
 
     def add(self, edit: Edit) -> None:

@@ -113,6 +113,12 @@ class History:
         del self._waiting[max(0, count + 1 - len(self._predicted)) :]
 
     @property
+    def repeats(self) -> int:
+        """How many hunks made the change of the newest hunk before."""
+        hunk = self._places.hunk
+        return hunk.repeats if hunk else 0
+
+    @property
     def needs_encoding(self) -> bool:
         """Will the next prediction encode a state first, which takes long?"""
         return False

@@ -38,6 +38,8 @@ class AnyHistory(Protocol):
     @property
     def nbytes(self) -> int: ...
     @property
+    def repeats(self) -> int: ...
+    @property
     def needs_encoding(self) -> bool: ...
     def keep(self, count: int) -> None: ...
     def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None: ...
@@ -63,6 +65,10 @@ class WindowedHistory:
     @property
     def nbytes(self) -> int:
         return self._inner.nbytes + 100 * self.slots.state_length
+
+    @property
+    def repeats(self) -> int:
+        return self._inner.repeats
 
     @property
     def needs_encoding(self) -> bool:

@@ -10,15 +10,16 @@ that a higher log-probability is never less often right.
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from model.bundle import Bundle, seal
-from model.calibration import Calibration, Knots
+from model.calibration import REPEATS, Calibration, Knots, curve_name
 from model.predictor import Predictor
 from training.cases import read_cases
 from training.evaluate import measure_bundle
@@ -28,7 +29,16 @@ from training.suite import ask
 WANTED_PRECISION = 0.9  # of what is shown at the default threshold
 _LEAST_SHOWN = 20  # predictions that must agree before a precision is believed
 _POOL = 25  # predictions of one step of the curve at least: fewer would follow noise
+_LEAST_OF_KIND = 4 * _POOL  # predictions of changes made so often before, for a curve of their own
 _HIGHEST = 0.99  # no finite sample shows certainty
+
+
+class Sample(NamedTuple):
+    """One prediction."""
+
+    score: float
+    is_right: bool
+    repeats: int = 0  # how often its change was made before
 
 
 def isotonic(scores: Sequence[float], right: Sequence[bool]) -> Knots:
@@ -66,20 +76,35 @@ def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Cali
     )
     predictor = Predictor(plain, device="cpu")
     answers = [ask(predictor, case) for case in tqdm(read_cases(cases), unit=" cases")]
-    spoken = [(a.log_probability, a.is_right) for a in answers if a.change is not None]
-    samples = {"hunk": spoken}
+    samples = {
+        "hunk": [Sample(a.log_probability, a.is_right, a.repeats) for a in answers if a.change is not None]
+    }
     if data is not None:
         _, tokens = measure_bundle(predictor, load_examples(data, "dev", count=count))
-        samples["token"] = [(token.score, token.is_right) for token in tokens]
-    knots = {until: isotonic(*zip(*pairs, strict=True)) for until, pairs in samples.items()}
-    curve = Calibration(knots)
+        samples["token"] = [Sample(token.score, token.is_right) for token in tokens]
+    return fitted(samples)
+
+
+def fitted(samples: Mapping[str, Sequence[Sample]]) -> Calibration:
+    """The lines and thresholds for what was measured."""
+    knots: dict[str, Knots] = {}
+    for until, of_until in samples.items():
+        knots[until] = _curve(of_until)
+        for repeats in range(len(REPEATS)) if until == "hunk" else ():
+            alike = [s for s in of_until if min(s.repeats, len(REPEATS) - 1) == repeats]
+            if len(alike) >= _LEAST_OF_KIND:
+                knots[curve_name(until, repeats)] = _curve(alike)
+    curves = Calibration(knots)
     thresholds = {}
-    for until, pairs in samples.items():
-        confidences = [curve.confidence(until, score) for score, _ in pairs]
-        thresholds[until] = round(
-            threshold_for(confidences, [right for _, right in pairs], WANTED_PRECISION), 4
-        )
+    for until, of_until in samples.items():
+        confidences = [curves.confidence(until, s.score, s.repeats) for s in of_until]
+        right = [s.is_right for s in of_until]
+        thresholds[until] = round(threshold_for(confidences, right, WANTED_PRECISION), 4)
     return Calibration(knots, thresholds)
+
+
+def _curve(samples: Sequence[Sample]) -> Knots:
+    return isotonic([s.score for s in samples], [s.is_right for s in samples])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

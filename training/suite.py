@@ -29,6 +29,7 @@ class Answer(NamedTuple):
     confidence: float
     silence: str | None
     is_right: bool
+    repeats: int = 0  # how often the change was made before
 
 
 def ask(predictor: Predictor, case: Case) -> Answer:
@@ -51,7 +52,7 @@ def ask(predictor: Predictor, case: Case) -> Answer:
         made = render(history.slots, best.edits, tokenizer)
     except UnicodeError:
         return _answered(case, None, 0.0, 0.0, "no-op")
-    return _answered(case, made, best.shared, best.confidence, None)
+    return _answered(case, made, best.shared, best.confidence, None)._replace(repeats=best.repeats)
 
 
 def ask_replay(case: Case) -> Answer:

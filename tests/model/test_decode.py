@@ -40,6 +40,7 @@ class ScriptedHistory:
     def __init__(self, text: str, edits: Sequence[Edit], script: Script) -> None:
         self.slots = Slots((START, *TOKENIZER.encode(text), END))
         self.nbytes = 0
+        self.repeats = 0
         self.needs_encoding = False
         self._script = script
         self.append(edits)

@@ -119,6 +119,7 @@ def test_sides_on_which_two_places_disagree_do_not_count() -> None:
     places = apply_all(state, [Edit(2, F), Edit(4, F)])
     assert places.hunk is not None
     assert places.hunk.pattern == Precedent((), (F,), B, None, is_repeated=True)
+    assert places.hunk.repeats == 1
     assert (places.replays() != NO_REPLAY).nonzero()[0].tolist() == [6, 8]
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.calibration import Calibration
-from training.calibrate import isotonic, threshold_for
+from training.calibrate import Sample, fitted, isotonic, threshold_for
 
 pairs = st.lists(st.tuples(st.floats(-20, 0), st.booleans()), min_size=1, max_size=200)
 
@@ -34,3 +34,17 @@ def test_the_threshold_is_the_lowest_that_is_right_often_enough() -> None:
 
 def test_a_model_that_is_never_right_often_enough_is_kept_quiet() -> None:
     assert threshold_for([0.4] * 50, [False] * 50, 0.9) == 0.99
+
+
+def test_changes_that_were_made_before_have_a_curve_of_their_own() -> None:
+    scores = [-1.0 + n / 1e4 for n in range(200)]
+    new = [Sample(score, is_right=n % 10 == 0) for n, score in enumerate(scores)]
+    again = [Sample(score, is_right=n % 10 != 0, repeats=1) for n, score in enumerate(scores)]
+    often = [Sample(score, is_right=False, repeats=5) for score in scores[:10]]  # too few to believe
+    calibration = fitted({"hunk": [*new, *again, *often]})
+    assert calibration.confidence("hunk", -1.0, 0) == pytest.approx(0.1, abs=0.05)
+    assert calibration.confidence("hunk", -1.0, 1) == pytest.approx(0.9, abs=0.05)
+    assert calibration.confidence("hunk", -1.0, 7) == pytest.approx(0.5, abs=0.1)
+    assert calibration.most_confidence("hunk", -1.0) == calibration.confidence("hunk", -1.0, 1)
+    assert calibration.thresholds["hunk"] == pytest.approx(0.9, abs=0.05)
+    assert calibration.confidence("token", -1.0, 3) == pytest.approx(0.37, abs=0.01)
