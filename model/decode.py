@@ -32,7 +32,7 @@ _BECAUSE_SHARE = 0.5  # of the most attended one's weight
 _LOOK_BACK = 24  # edits within which to come back to an earlier state is to undo
 _BEGINNINGS = 16  # beginnings of a name that are followed, to continue what is being typed
 _FOLLOWED = 4  # tokens after each of them
-_COMPANIONS = 4  # places at which the same change is looked for
+_COMPANIONS = 6  # places at which the same change is looked for
 _COMPANION = math.log(0.02)  # log-probability of a place that is worth a look
 _LEAST = np.float32(-1e8)  # below this a slot is not there
 

@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,14 +72,15 @@ def threshold_for(confidences: Sequence[float], right: Sequence[bool], wanted: f
 
 
 def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Calibration:
-    plain = Bundle(
-        bundle.directory, bundle.name, bundle.sha256, bundle.config, Calibration(), bundle.tokenizer
-    )
-    predictor = Predictor(plain, device="cpu")
-    answers = [ask(predictor, case) for case in tqdm(read_cases(cases), unit=" cases")]
-    samples = {
-        "hunk": [Sample(a.log_probability, a.is_right, a.repeats) for a in answers if a.change is not None]
-    }
+    predictor = Predictor(replace(bundle, calibration=Calibration()), device="cpu")
+    samples: dict[str, list[Sample]] = {}
+    found = read_cases(cases)
+    # Which of several predictions comes first depends on the calibration: so it is measured again with the first one.
+    for _ in range(2):
+        answers = [ask(predictor, case) for case in tqdm(found, unit=" cases")]
+        spoken = [answer for answer in answers if answer.change is not None]
+        samples["hunk"] = [Sample(a.log_probability, a.is_right, a.repeats) for a in spoken]
+        predictor.bundle = replace(bundle, calibration=fitted(samples))
     if data is not None:
         _, tokens = measure_bundle(predictor, load_examples(data, "dev", count=count))
         samples["token"] = [Sample(token.score, token.is_right) for token in tokens]
