@@ -172,7 +172,7 @@ export const scenarios = [
             await workbench.windowPicture("why");
             const [, line] = /line (\d+)/.exec(await row.first().innerText());
             await row.first().click();
-            await workbench.cursorOn(line);
+            await workbench.selectedOn(line);
         },
     },
     {

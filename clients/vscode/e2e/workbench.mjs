@@ -10,6 +10,7 @@ import { chromium } from "playwright-core";
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 
 const SETTINGS = {
+    "breadcrumbs.enabled": false,
     "chat.commandCenter.enabled": false,
     "chat.disableAIFeatures": true,
     "editor.accessibilitySupport": "off",
@@ -235,15 +236,22 @@ export class Workbench {
     }
 
     cursorAt(line, column) {
-        const place = new RegExp(`Ln ${line}, Col ${column}\\b`);
-        return until(`cursor at ${line}:${column}`, async () =>
-            place.test(await this.page.locator("#status\\.editor\\.selection").innerText()),
-        );
+        return this.cursorIs(new RegExp(`^Ln ${line}, Col ${column}\\b`));
     }
 
     cursorOn(line) {
-        return until(`cursor on line ${line}`, async () =>
-            (await this.page.locator("#status\\.editor\\.selection").innerText()).startsWith(`Ln ${line},`),
+        return this.cursorIs(new RegExp(`^Ln ${line},`));
+    }
+
+    /** Waits until something is selected, up to a place in this line. */
+    selectedOn(line) {
+        return this.cursorIs(new RegExp(`^Ln ${line}, .* selected`));
+    }
+
+    /** Waits until the status bar tells the cursor's place so. */
+    cursorIs(place) {
+        return until(`the cursor at ${place}`, async () =>
+            place.test(await this.page.locator("#status\\.editor\\.selection").innerText()),
         );
     }
 
