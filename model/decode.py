@@ -248,7 +248,6 @@ class _Decoder:
         sequence.finish_token()
         if self.wish.until == "hunk":
             sequence.finish_hunk()
-        sequence.repeats = self.history.repeats
 
     def _prediction(
         self, sequence: "_Sequence", shared: float, *, continues_prefix: bool = False
@@ -356,17 +355,23 @@ class _Sequence:
                     raise _Failed("below-threshold")  # it took back half a token: no text to show
 
     def finish_hunk(self) -> None:
-        """While the next position touches the hunk. That it ends there is part of its probability."""
+        """While the next edit is on the line of the hunk. That it ends there is part of its probability.
+
+        Half of a line is no suggestion: `Optional[str]` becomes `str | None` by two runs of edits with a name between."""
+        repeats = []
         while True:
-            touching = self._touching()
-            scores = self.predicted.positions[touching]
-            best = int(scores.argmax())
+            line = self._line()
+            scores = self.predicted.positions[line]
+            best = line[int(scores.argmax())]
             goes_on = float(np.exp(scores.astype(np.float64)).sum())
             if goes_on < 0.5:
                 self.score += float(np.log1p(-min(goes_on, 1 - 1e-9)))
-                return
-            self.go_on(touching[best])
+                break
+            if not self._touches(best):
+                repeats.append(self._history.repeats)  # another run of edits begins
+            self.go_on(best)
             self.finish_token()
+        self.repeats = min([*repeats, self._history.repeats])
 
     def refuse_half_tokens(self) -> None:
         """Fails when the edits begin inside of a token of the state. The token of an edit may be unfinished: they go on."""
@@ -386,10 +391,27 @@ class _Sequence:
         self.check()
         self.add(Edit(position, DELETE))
 
-    def _touching(self) -> list[int]:
-        """Slots whose edit would touch the hunk: from the one before it to the one after."""
+    def _line(self) -> list[int]:
+        """Slots whose edit would touch the hunk, or be on the line where it begins or on the one where it ends."""
         order = self._history.slots.order
-        return order[max(0, self._first - 1) : min(self._last + 1, len(order) - 1)]
+        first, last = max(0, self._first - 1), min(self._last, len(order) - 2)
+        if not (
+            self._first <= last and self._breaks(order[self._first])
+        ):  # else it begins with a line of its own
+            while first > 0 and not self._breaks(order[first]):
+                first -= 1
+        while last < len(order) - 2 and not self._breaks(order[last + 1]):
+            last += 1
+        return order[first : last + 1]
+
+    def _breaks(self, slot: int) -> bool:
+        """Does a line begin with this token?"""
+        return b"\n" in self._decoder.tokenizer.bytes_of[self._history.slots.contents[slot]]
+
+    def _touches(self, slot: int) -> bool:
+        """Would an edit there touch the newest one?"""
+        distance = self._history.slots.explicit_position(slot) - self._newest_place
+        return -1 <= distance <= 0 if self.edits[-1].content == DELETE else 0 <= distance <= 2
 
 
 def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:

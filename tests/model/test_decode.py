@@ -32,6 +32,7 @@ TOKENIZER = train(["a = 1\nb = 2\nresult total item\n"] * 9, 320)
 # What a scripted model says after the edits since the question: at which slot, and which content, each with its probability.
 Said = tuple[dict[int, float], dict[int, float]]
 Script = Callable[[Sequence[Edit]], Said]
+STOP = -1  # the slot of the end token
 
 
 class ScriptedHistory:
@@ -40,11 +41,15 @@ class ScriptedHistory:
     def __init__(self, text: str, edits: Sequence[Edit], script: Script) -> None:
         self.slots = Slots((START, *TOKENIZER.encode(text), END))
         self.nbytes = 0
-        self.repeats = 0
+        self.repeats_after: dict[int, int] = {}  # by the number of edits since the question
         self.needs_encoding = False
         self._script = script
         self.append(edits)
         self._known = len(edits)
+
+    @property
+    def repeats(self) -> int:
+        return self.repeats_after.get(len(self.slots.edits) - self._known, 0)
 
     def keep(self, count: int) -> None:
         self.slots.keep(count)
@@ -55,6 +60,7 @@ class ScriptedHistory:
 
     def predict(self) -> Predicted:
         said = self._script(self.slots.edits[self._known :])[0]
+        said = {self.slots.state_length - 1 if slot == STOP else slot: p for slot, p in said.items()}
         weights = np.arange(len(self.slots.edits), dtype=np.float32)
         return Predicted(self._scores(said, len(self.slots.contents)), weights, len(self.slots.edits), {})
 
@@ -71,8 +77,8 @@ class ScriptedHistory:
 
 
 def say(*steps: Said) -> Script:
-    """One thing after each number of edits; then to point at the start token, which is nowhere near."""
-    return lambda edits: steps[len(edits)] if len(edits) < len(steps) else ({0: 0.99}, {DELETE + 1: 0.5})
+    """One thing after each number of edits; then to stop."""
+    return lambda edits: steps[len(edits)] if len(edits) < len(steps) else ({STOP: 0.99}, {DELETE + 1: 0.5})
 
 
 def spell(text: str) -> list[int]:
@@ -236,6 +242,27 @@ def test_the_same_change_at_several_places_is_as_sure_as_all_of_them() -> None:
     assert [each.confidence > 0.8 for each in several[:3]] == [True, True, False]
     # To the end of a token it is the paper's confidence: that of this place alone.
     assert ask(history, Wish(until="token", threshold=0.8)).silence == "below-threshold"
+
+
+def test_a_hunk_goes_on_where_its_line_does() -> None:
+    # Lines of BASE: slots 1 to 5 and 6 to 11; 6 is the line break and "b" is 7.
+    steps: list[Said] = [({7: 1.0}, {DELETE: 1.0}), ({11: 0.9}, {TWO: 1.0})]
+    (both,) = ask(scripted(*steps), Wish(until="hunk")).predictions
+    assert both.edits == (Edit(7, DELETE), Edit(11, TWO))
+    assert both.log_probability == pytest.approx(math.log(0.9) + math.log(0.99), abs=0.02)
+    (first,) = ask(
+        scripted(({7: 1.0}, {DELETE: 1.0}), ({3: 0.9}, {TWO: 1.0})), Wish(until="hunk")
+    ).predictions
+    assert first.edits == (Edit(7, DELETE),)  # the other line is another hunk
+
+
+def test_a_line_that_repeats_in_part_repeats_as_often_as_its_rarest_part() -> None:
+    steps: list[Said] = [({7: 1.0}, {DELETE: 1.0}), ({11: 1.0}, {TWO: 1.0})]
+    history = scripted(*steps)
+    for first, second, least in ((1, 3, 1), (2, 1, 1), (2, 2, 2)):
+        history.repeats_after = {1: first, 2: second}
+        (both,) = ask(history, Wish(until="hunk")).predictions
+        assert both.repeats == least
 
 
 def test_of_suggestions_that_touch_the_likelier_is_shown() -> None:
