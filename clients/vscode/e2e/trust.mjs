@@ -28,7 +28,7 @@ export const trust = [
             });
             await restricted.waitFor();
             await workbench.runsWith(workbench.pythonOnPath);
-            await changeTwice(workbench, "untrusted.py");
+            await changeTwice(workbench, "restricted.py");
             await takeNext(workbench);
             await workbench.windowPicture("untrusted");
 
@@ -39,8 +39,7 @@ export const trust = [
                 .click();
             await restricted.waitFor({ state: "hidden" });
             await workbench.runsWith(wished);
-            await workbench.press("Escape"); // newer versions ask in a window above the editors
-            await changeTwice(workbench, "trusted.py");
+            await changeTwice(workbench, "granted.py");
             await takeNext(workbench);
             assert.equal(workbench.processes(selected).length, 0);
         },

@@ -36,6 +36,7 @@ const SETTINGS = {
     "workbench.activityBar.location": "hidden",
     "workbench.colorTheme": "Default Dark Modern",
     "workbench.editor.showTabs": "single",
+    "workbench.editor.useModal": "off",
     "workbench.enableExperiments": false,
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
@@ -170,8 +171,8 @@ export class Workbench {
         const first = this.write(firstFile, text);
         const payload = JSON.stringify([["openFile", `vscode-remote://127.0.0.1:${this.port}${first}`]]);
         const query = `folder=${encodeURIComponent(this.folder)}&payload=${encodeURIComponent(payload)}`;
-        await this.page.goto(`http://127.0.0.1:${this.port}/?${query}`);
-        await this.page.waitForSelector(".editor-instance .view-lines .view-line", { timeout: 60_000 });
+        await this.page.goto(`http://127.0.0.1:${this.port}/?${query}`, { timeout: 120_000 });
+        await this.page.waitForSelector(".editor-instance .view-lines .view-line", { timeout: 120_000 });
         await this.press("Control+b"); // the side bar only takes room
     }
 
@@ -201,11 +202,18 @@ export class Workbench {
     }
 
     async reopen(name) {
-        await this.openQuickInput("Control+p");
-        await this.page.keyboard.type(path.join(this.folder, name));
-        await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
-        await this.press("Enter");
-        await until(`${name} in the editor`, async () => (await this.page.title()).includes(name));
+        const isOpen = async () => (await this.page.title()).includes(name);
+        await until(`${name} in the editor`, async () => {
+            await this.openQuickInput("Control+p");
+            await this.press("Control+a");
+            await this.page.keyboard.type(path.join(this.folder, name));
+            await this.page
+                .locator(".quick-input-list .monaco-list-row", { hasText: name })
+                .first()
+                .waitFor();
+            await this.press("Enter");
+            return until(`${name} opened`, isOpen, 5000);
+        });
         await this.page.waitForSelector(".editor-instance .view-lines .view-line");
         await this.goTo(1, 1);
     }
