@@ -1,9 +1,10 @@
-"""Confidence: from the log-probability of a greedy sequence to how often such a prediction is right.
+"""Confidence: from what speaks for a prediction to how often such a prediction is right.
 
-A calibration is a rising line through knots (log-probability, share that was right), measured on held-out edits, one for
-predictions to the end of a token and one for whole hunks. A hunk may have lines of its own by how often the same change
-was made before: a change that repeats one is far more often right than a new one of the same log-probability. Without
-knots the confidence is the probability itself.
+What speaks for a prediction is the log-probability of its sequence, as in the paper; for whole hunks also that of the same
+change at any place, that of stopping instead, and how often the same change was made before: a change that repeats one is
+far more often right than a new one that is as likely. Weights make one score of them. A calibration is a rising line through
+knots (score, share that was right), measured on held-out edits, one for predictions to the end of a token and one
+for whole hunks. Without weights the score is the log-probability; without knots the confidence is the probability itself.
 """
 
 import math
@@ -11,19 +12,42 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 UNCALIBRATED_THRESHOLD = 0.5
-REPEATS = ("new", "again", "often")  # a change made never before, once before, more often
+_LEAST, _LEAST_STOP = -30.0, -8.0  # below these nothing is told apart
 Knots = tuple[tuple[float, float], ...]
+
+
+class Evidence(NamedTuple):
+    """What speaks for a prediction, and against it."""
+
+    log_probability: float  # of its sequence
+    shared: float  # that its change comes next, here or at another place
+    stop: float = 0.0  # that nothing comes next
+    repeats: int = 0  # how often its change was made before
+
+    def features(self) -> dict[str, float]:
+        return {
+            "log_probability": max(_LEAST, self.log_probability),
+            "shared": max(_LEAST, self.shared),
+            "stop": max(_LEAST_STOP, self.stop),
+            "again": float(self.repeats == 1),
+            "often": float(self.repeats > 1),
+        }
+
+
+FEATURES = tuple(Evidence(0.0, 0.0).features())
+RISING = FEATURES[:2]  # what must not speak against a prediction: decoding gives up on what is too unlikely
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Knots and the default threshold, for each of "token" and "hunk"; knots also for "hunk, again" and so on."""
+    """Knots and the default threshold, and weights where there are any, for each of "token" and "hunk"."""
 
     knots: dict[str, Knots] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
+    weights: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for until, knots in self.knots.items():
@@ -33,24 +57,34 @@ class Calibration:
         for until, threshold in self.thresholds.items():
             if not 0 <= threshold <= 1:
                 raise ValueError(f"the threshold for {until!r} is {threshold}, not between 0 and 1")
+        for until, weights in self.weights.items():
+            if set(weights) != set(FEATURES) or not all(map(math.isfinite, weights.values())):
+                raise ValueError(f"the weights for {until!r} are not numbers for {', '.join(FEATURES)}")
+            if min(weights[name] for name in RISING) < 0:
+                raise ValueError(f"the weights for {until!r} make likelier predictions less sure")
 
-    def confidence(self, until: str, log_probability: float, repeats: int = 0) -> float:
-        """How likely a prediction of this log-probability is right, when its change was made so often before."""
-        knots = self.knots.get(curve_name(until, repeats)) or self.knots.get(until)
-        if not knots:
-            return math.exp(min(0.0, log_probability))
-        return _interpolate(knots, log_probability)
+    def confidence(self, until: str, evidence: Evidence) -> float:
+        """How likely a prediction with this evidence is right."""
+        score, knots = self.score(until, evidence), self.knots.get(until)
+        return _interpolate(knots, score) if knots else math.exp(min(0.0, score))
 
-    def most_confidence(self, until: str, log_probability: float) -> float:
-        """The confidence if the change turns out to be of the kind that is right most often."""
-        return max(self.confidence(until, log_probability, repeats) for repeats in range(len(REPEATS)))
+    def most_confidence(self, until: str, evidence: Evidence) -> float:
+        """The confidence if the change turns out to have been made as often as is best."""
+        return max(self.confidence(until, evidence._replace(repeats=repeats)) for repeats in range(3))
+
+    def score(self, until: str, evidence: Evidence) -> float:
+        """What the knots are about."""
+        weights = self.weights.get(until)
+        if not weights:
+            return evidence.shared
+        return sum(weights[name] * value for name, value in evidence.features().items())
 
     def threshold(self, until: str) -> float:
         """The confidence below which nothing is shown, unless the user sets another."""
         return self.thresholds.get(until, UNCALIBRATED_THRESHOLD)
 
     def to_json(self) -> dict[str, Any]:
-        return {"knots": self.knots, "thresholds": self.thresholds}
+        return {"knots": self.knots, "thresholds": self.thresholds, "weights": self.weights}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Calibration":
@@ -60,14 +94,13 @@ class Calibration:
                 for until, pairs in values["knots"].items()
             }
             thresholds = {str(until): float(value) for until, value in values["thresholds"].items()}
+            weights = {
+                str(until): {str(name): float(value) for name, value in of_until.items()}
+                for until, of_until in values.get("weights", {}).items()
+            }
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"not a calibration: {error!r}") from None
-        return cls(knots, thresholds)
-
-
-def curve_name(until: str, repeats: int) -> str:
-    """The name of the line for changes that were made so often before."""
-    return f"{until}, {REPEATS[min(repeats, len(REPEATS) - 1)]}"
+        return cls(knots, thresholds, weights)
 
 
 def _rise(values: Sequence[float]) -> bool:

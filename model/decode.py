@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model.calibration import Calibration
+from model.calibration import Calibration, Evidence
 from model.edits import DELETE, END, START, Edit, Slots
 from model.tokenizer import Tokenizer
 from model.window import AnyHistory, Predicted
@@ -54,9 +54,8 @@ class Prediction(NamedTuple):
     log_probability: float
     confidence: float
     because: tuple[int, ...]  # past edits that it follows from, most important first
+    evidence: Evidence  # what confidence is read from
     continues_prefix: bool = False
-    shared: float = 0.0  # log-probability that this change comes next, here or at another place: what confidence is read from
-    repeats: int = 0  # how often the same change was made before
 
 
 class Decoded(NamedTuple):
@@ -100,6 +99,7 @@ class _Decoder:
         self.history, self.wish, self.tokenizer, self.calibration = history, wish, tokenizer, calibration
         self.known = len(history.slots.edits)
         self.root = history.predict()
+        self._stop = float(self.root.positions[history.slots.state_length - 1])
         self._together = 0.0  # log-probability of all places that are looked at
 
     def next_edits(self) -> Decoded:
@@ -226,8 +226,8 @@ class _Decoder:
             chosen = scores[order[order != self.history.slots.state_length - 1]].astype(np.float64)
             self._together = float(np.logaddexp.reduce(chosen)) if len(chosen) else -np.inf
         for position in order:
-            most = self.most_confidence(float(scores[position]) + self._slack(int(position)))
-            if most < self.wish.threshold:
+            score, slack = float(scores[position]), self._slack(int(position))
+            if self.most_confidence(score, slack) < self.wish.threshold:
                 return
             yield int(position)
 
@@ -252,19 +252,20 @@ class _Decoder:
     def _prediction(
         self, sequence: "_Sequence", shared: float, *, continues_prefix: bool = False
     ) -> Prediction:
-        until, repeats = self.wish.until, sequence.repeats
+        evidence = Evidence(sequence.score, shared, self._stop, sequence.repeats)
         return Prediction(
             edits=tuple(sequence.edits),
             log_probability=sequence.score,
-            confidence=self.calibration.confidence(until, shared, repeats),
+            confidence=self.calibration.confidence(self.wish.until, evidence),
             because=_because(self.root.because),
+            evidence=evidence,
             continues_prefix=continues_prefix,
-            shared=shared,
-            repeats=repeats,
         )
 
-    def most_confidence(self, score: float) -> float:
-        return self.calibration.most_confidence(self.wish.until, score)
+    def most_confidence(self, score: float, slack: float = 0.0) -> float:
+        """What can still become of a sequence that other places may make likelier by the slack."""
+        evidence = Evidence(score, min(0.0, score + slack), self._stop)
+        return self.calibration.most_confidence(self.wish.until, evidence)
 
 
 class _Sequence:
@@ -306,7 +307,7 @@ class _Sequence:
 
     def check(self) -> None:
         """Fails when not even the same change at other places could bring it to the threshold."""
-        if self._decoder.most_confidence(self.score + self.slack) < self._decoder.wish.threshold:
+        if self._decoder.most_confidence(self.score, self.slack) < self._decoder.wish.threshold:
             raise _Failed("below-threshold")
 
     def add(self, edit: Edit) -> None:

@@ -3,8 +3,9 @@
     python -m training.calibrate BUNDLE --cases dev-cases.jsonl [--data DATASET]
 
 The cases must come from repositories that were neither trained on nor are tested on. Confidence for whole hunks is measured
-on the cases, confidence for single tokens on the dev split of a dataset. Isotonic regression: the only shape assumed is
-that a higher log-probability is never less often right.
+on the cases, confidence for single tokens on the dev split of a dataset. Logistic regression says how much each part of the
+evidence tells; isotonic regression what share is right at each score: the only shape assumed is that a higher score is
+never less often right.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from model.bundle import Bundle, seal
-from model.calibration import REPEATS, Calibration, Knots, curve_name
+from model.calibration import FEATURES, RISING, Calibration, Evidence, Knots
 from model.predictor import Predictor
 from training.cases import read_cases
 from training.evaluate import measure_bundle
@@ -30,16 +31,16 @@ from training.suite import ask
 WANTED_PRECISION = 0.9  # of what is shown at the default threshold
 _LEAST_SHOWN = 20  # predictions that must agree before a precision is believed
 _POOL = 25  # predictions of one step of the curve at least: fewer would follow noise
-_LEAST_OF_KIND = 4 * _POOL  # predictions of changes made so often before, for a curve of their own
+_LEAST_WEIGHED = 200  # predictions from which to learn how much each part of the evidence tells
+_PENALTY = 3.0  # on weights, so that few predictions do not tell too much
 _HIGHEST = 0.99  # no finite sample shows certainty
 
 
 class Sample(NamedTuple):
     """One prediction."""
 
-    score: float
+    evidence: Evidence
     is_right: bool
-    repeats: int = 0  # how often its change was made before
 
 
 def isotonic(scores: Sequence[float], right: Sequence[bool]) -> Knots:
@@ -79,34 +80,57 @@ def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Cali
     for _ in range(2):
         answers = [ask(predictor, case) for case in tqdm(found, unit=" cases")]
         spoken = [answer for answer in answers if answer.change is not None]
-        samples["hunk"] = [Sample(a.log_probability, a.is_right, a.repeats) for a in spoken]
+        samples["hunk"] = [Sample(answer.evidence, answer.is_right) for answer in spoken]
         predictor.bundle = replace(bundle, calibration=fitted(samples))
     if data is not None:
         _, tokens = measure_bundle(predictor, load_examples(data, "dev", count=count))
-        samples["token"] = [Sample(token.score, token.is_right) for token in tokens]
+        samples["token"] = [Sample(Evidence(token.score, token.score), token.is_right) for token in tokens]
     return fitted(samples)
 
 
 def fitted(samples: Mapping[str, Sequence[Sample]]) -> Calibration:
-    """The lines and thresholds for what was measured."""
-    knots: dict[str, Knots] = {}
-    for until, of_until in samples.items():
-        knots[until] = _curve(of_until)
-        for repeats in range(len(REPEATS)) if until == "hunk" else ():
-            alike = [s for s in of_until if min(s.repeats, len(REPEATS) - 1) == repeats]
-            if len(alike) >= _LEAST_OF_KIND:
-                knots[curve_name(until, repeats)] = _curve(alike)
-    curves = Calibration(knots)
+    """The weights, lines and thresholds for what was measured."""
+    enough = len(samples.get("hunk", ())) >= _LEAST_WEIGHED
+    plain = Calibration(weights={"hunk": logistic_weights(samples["hunk"])} if enough else {})
+    knots = {
+        until: isotonic([plain.score(until, s.evidence) for s in of_until], [s.is_right for s in of_until])
+        for until, of_until in samples.items()
+    }
+    curves = replace(plain, knots=knots)
     thresholds = {}
     for until, of_until in samples.items():
-        confidences = [curves.confidence(until, s.score, s.repeats) for s in of_until]
+        confidences = [curves.confidence(until, s.evidence) for s in of_until]
         right = [s.is_right for s in of_until]
         thresholds[until] = round(threshold_for(confidences, right, WANTED_PRECISION), 4)
-    return Calibration(knots, thresholds)
+    return replace(curves, thresholds=thresholds)
 
 
-def _curve(samples: Sequence[Sample]) -> Knots:
-    return isotonic([s.score for s in samples], [s.is_right for s in samples])
+def logistic_weights(samples: Sequence[Sample]) -> dict[str, float]:
+    """How much each part of the evidence tells, by logistic regression; what must not speak against does not."""
+    kept = list(FEATURES)
+    right = np.array([s.is_right for s in samples], dtype=float)
+    while True:
+        inputs = np.array([[s.evidence.features()[name] for name in kept] for s in samples])
+        found = dict(zip(kept, _regression(inputs, right).tolist(), strict=True))
+        against = [name for name in RISING if found.get(name, 0.0) < 0]
+        if not against:
+            return {name: found.get(name, 0.0) for name in FEATURES}
+        kept.remove(against[0])
+
+
+def _regression(inputs: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of a logistic regression, by Newton's method; the last column, a constant, is left off."""
+    means, scales = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), 1e-6)
+    columns = np.column_stack([(inputs - means) / scales, np.ones(len(inputs))])
+    penalty = np.diag([*[_PENALTY] * inputs.shape[1], 1e-6])
+    weights = np.zeros(columns.shape[1])
+    for _ in range(50):
+        likely = 1 / (1 + np.exp(-(columns @ weights)))
+        gradient = columns.T @ (likely - right) + penalty @ weights
+        curvature = (columns * (likely * (1 - likely))[:, None]).T @ columns + penalty
+        weights -= np.linalg.solve(curvature, gradient)
+    result: NDArray[np.float64] = weights[:-1] / scales
+    return result
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model.bursts import TokenText, render
+from model.calibration import Evidence
 from model.changes import Change
 from model.decode import Wish, decode
 from model.predictor import Predictor
@@ -18,6 +19,7 @@ from training.cases import KINDS, Case, replay
 
 THRESHOLDS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _BINS = 10
+_NOTHING = Evidence(0.0, 0.0)
 
 
 class Answer(NamedTuple):
@@ -25,11 +27,10 @@ class Answer(NamedTuple):
 
     case: Case
     change: Change | None
-    log_probability: float  # of the change, here or elsewhere
+    evidence: Evidence  # what the confidence was read from
     confidence: float
     silence: str | None
     is_right: bool
-    repeats: int = 0  # how often the change was made before
 
 
 def ask(predictor: Predictor, case: Case) -> Answer:
@@ -41,31 +42,31 @@ def ask(predictor: Predictor, case: Case) -> Answer:
         writer.write(index, change)
     question = writer.question(None, bundle.config.limit_history)
     if question.silence is not None or not question.edits:
-        return _answered(case, None, 0.0, 0.0, question.silence or "nothing-edited")
+        return _answered(case, None, _NOTHING, 0.0, question.silence or "nothing-edited")
     history = predictor.open(question.state)
     history.append(question.edits)
     decoded = decode(history, Wish(until="hunk", threshold=0.0), tokenizer, bundle.calibration)
     if not decoded.predictions:
-        return _answered(case, None, 0.0, 0.0, decoded.silence)
+        return _answered(case, None, _NOTHING, 0.0, decoded.silence)
     best = decoded.predictions[0]
     try:
         made = render(history.slots, best.edits, tokenizer)
     except UnicodeError:
-        return _answered(case, None, 0.0, 0.0, "no-op")
-    return _answered(case, made, best.shared, best.confidence, None)._replace(repeats=best.repeats)
+        return _answered(case, None, _NOTHING, 0.0, "no-op")
+    return _answered(case, made, best.evidence, best.confidence, None)
 
 
 def ask_replay(case: Case) -> Answer:
     """The floor that needs no network: always sure."""
     change = replay(case)
-    return _answered(case, change, 0.0, 1.0 if change else 0.0, None)
+    return _answered(case, change, _NOTHING, 1.0 if change else 0.0, None)
 
 
 def _answered(
-    case: Case, change: Change | None, score: float, confidence: float, silence: str | None
+    case: Case, change: Change | None, evidence: Evidence, confidence: float, silence: str | None
 ) -> Answer:
     is_right = case.expected_text is not None and change is not None and case.is_right(change)
-    return Answer(case, change, score, confidence, silence, is_right)
+    return Answer(case, change, evidence, confidence, silence, is_right)
 
 
 def summary(answers: Sequence[Answer], threshold: float) -> dict[str, Any]:

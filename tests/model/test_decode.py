@@ -262,7 +262,7 @@ def test_a_line_that_repeats_in_part_repeats_as_often_as_its_rarest_part() -> No
     for first, second, least in ((1, 3, 1), (2, 1, 1), (2, 2, 2)):
         history.repeats_after = {1: first, 2: second}
         (both,) = ask(history, Wish(until="hunk")).predictions
-        assert both.repeats == least
+        assert both.evidence.repeats == least
 
 
 def test_of_suggestions_that_touch_the_likelier_is_shown() -> None:

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 from model.bundle import Bundle
+from model.calibration import Evidence
 from model.changes import Change
 from model.predictor import Predictor
 from training.cases import Case
@@ -28,7 +29,7 @@ def _case(kind: str, expected: str | None) -> Case:
 
 def _answer(kind: str, confidence: float, *, is_right: bool) -> Answer:
     case = _case(kind, None if kind == "done" else _TEXT)
-    return Answer(case, Change(0, 0, "x"), -1.0, confidence, None, is_right)
+    return Answer(case, Change(0, 0, "x"), Evidence(-1.0, -1.0), confidence, None, is_right)
 
 
 def test_a_case_is_put_to_the_bundle_as_the_service_would() -> None:
