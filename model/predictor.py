@@ -49,6 +49,9 @@ class Predictor:
             *self._inputs["step"],
             *self._inputs["content"],
         }  # names; others need not be computed
+        # What an encoding needs while it runs is many times what it leaves: it is given back.
+        self._options = onnxruntime.RunOptions()
+        self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         self._check_graphs()
 
     def _check_graphs(self) -> None:
@@ -80,8 +83,12 @@ class Predictor:
                 binding.bind_ortvalue_input(name, value)
         for name, device in self._outputs[graph].items():
             binding.bind_output(name, device)
-        self._sessions[graph].run_with_iobinding(binding)
+        self._sessions[graph].run_with_iobinding(binding, self._options if graph == "encode" else None)
         return dict(zip(self._outputs[graph], binding.get_outputs(), strict=True))
+
+    def own(self, value: Any) -> Any:
+        """A tensor for long: on the CPU a copy, which does not keep alive the memory that its graph ran in."""
+        return value.numpy().copy() if self._device == "cpu" else value
 
 
 class History:
@@ -176,11 +183,12 @@ class History:
         mask[0, : len(state)] = 0.0
         self._fixed: dict[str, Any] = {"state": padded, "mask": mask}
         outputs = self._predictor.run("encode", self._fixed | self._relations())
+        self._predicted: list[Predicted | None] = [self._read(outputs)]  # after each number of edits that ran
+        outputs = {name: self._predictor.own(value) for name, value in outputs.items()}
         self._fixed |= {
             name: value for name, value in outputs.items() if name.startswith(("state_", "copy_"))
         }
         self._take(outputs)
-        self._predicted: list[Predicted | None] = [self._read(outputs)]  # after each number of edits that ran
         self._waiting: list[tuple[Edit, EditFeatures]] = []  # applied, but not run yet
 
     def _take(self, outputs: dict[str, Any]) -> None:
@@ -267,6 +275,8 @@ def _session(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.In
     # A helper in an editor must not spin.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.enable_mem_pattern = False  # every length is new: a plan for each would only hold memory
+    # The C library does as well for the small tensors of a step, and gets back what a closed history held.
+    options.enable_cpu_mem_arena = graph == "encode"
     options.log_severity_level = 3
     if graph == "content":  # a packed copy of the largest matrix would be no faster for one row
         options.add_session_config_entry("session.disable_prepacking", "1")

@@ -16,6 +16,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.exceptions import HTTPException
 
 from model.predictor import Predictor
+from server.memory import give_back
 from server.metrics import MeasuredRequests
 from server.scheduler import Overloaded
 from server.schema import (
@@ -35,7 +36,7 @@ from server.suggest import Refused, answer_request, limit_edits
 
 _log = logging.getLogger(__name__)
 
-_SWEEP_SECONDS = 30.0
+_SWEEP_SECONDS = 10.0
 # Our own page: the usual ones load their scripts from elsewhere, and this machine may be offline for a reason.
 _DOCS = Path(__file__).with_name("docs.html")
 _DOCS_POLICY = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -104,9 +105,13 @@ def create_app(predictor: Predictor, settings: Settings) -> FastAPI:
 
 
 async def _sweep(engine: Engine) -> None:
+    ended = 0
     while True:
         await asyncio.sleep(_SWEEP_SECONDS)
         engine.sessions.trim()
+        if engine.sessions.ended > ended:
+            ended = engine.sessions.ended
+            await asyncio.to_thread(give_back)
 
 
 def _add_errors(app: FastAPI) -> None:

@@ -69,6 +69,7 @@ class Sessions:
         self._metrics = metrics
         self._clock = clock
         self._sessions: OrderedDict[int, Session] = OrderedDict()
+        self.ended = 0  # so far
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -91,7 +92,8 @@ class Sessions:
 
     def end(self, session: Session) -> None:
         session.is_alive = False
-        self._sessions.pop(session.number, None)
+        if self._sessions.pop(session.number, None) is not None:
+            self.ended += 1
         self._measure()
 
     def trim(self) -> None:

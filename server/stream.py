@@ -206,14 +206,9 @@ class Connection:
         metrics = self._engine.metrics
         metrics.predict.observe(timings.predict / 1000)
         metrics.count_answer(len(answer.suggestions), answer.silence)
-        _log.debug(
-            "prediction",
-            extra={
-                "suggestions": len(answer.suggestions),
-                "silence": answer.silence,
-                "timings": timings.model_dump(),
-            },
-        )
+        if _log.isEnabledFor(logging.DEBUG):
+            told = {"suggestions": len(answer.suggestions), "silence": answer.silence}
+            _log.debug("prediction", extra=told | {"timings": timings.model_dump()})
         await self._send(
             Prediction(
                 document=question.document,
