@@ -76,9 +76,9 @@ def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Cali
     predictor = Predictor(replace(bundle, calibration=Calibration()), device="cpu")
     samples: dict[str, list[Sample]] = {}
     found = read_cases(cases)
-    # Which of several predictions comes first depends on the calibration: so it is measured again with the first one.
-    for _ in range(2):
-        answers = [ask(predictor, case) for case in tqdm(found, unit=" cases")]
+    # Which of several predictions comes first depends on the calibration: so it is measured again with a first one.
+    for part in (found[::2], found):
+        answers = [ask(predictor, case) for case in tqdm(part, unit=" cases")]
         spoken = [answer for answer in answers if answer.change is not None]
         samples["hunk"] = [Sample(answer.evidence, answer.is_right) for answer in spoken]
         predictor.bundle = replace(bundle, calibration=fitted(samples))
