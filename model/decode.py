@@ -362,6 +362,8 @@ class _Sequence:
         repeats = []
         while True:
             line = self._line()
+            if self._begins_next_line(line):
+                line.pop()
             scores = self.predicted.positions[line]
             best = line[int(scores.argmax())]
             goes_on = float(np.exp(scores.astype(np.float64)).sum())
@@ -396,14 +398,22 @@ class _Sequence:
         """Slots whose edit would touch the hunk, or be on the line where it begins or on the one where it ends."""
         order = self._history.slots.order
         first, last = max(0, self._first - 1), min(self._last, len(order) - 2)
-        if not (
-            self._first <= last and self._breaks(order[self._first])
-        ):  # else it begins with a line of its own
+        begins_line = self._first <= last and self._breaks(order[self._first])
+        if not begins_line:
             while first > 0 and not self._breaks(order[first]):
                 first -= 1
-        while last < len(order) - 2 and not self._breaks(order[last + 1]):
-            last += 1
+        if not self._breaks(order[last]):
+            while last < len(order) - 2 and not self._breaks(order[last + 1]):
+                last += 1
         return order[first : last + 1]
+
+    def _begins_next_line(self, line: Sequence[int]) -> bool:
+        """Would the next edit be one at the beginning of the line after, rather than join it with this one?"""
+        is_after = line[-1] == self._history.slots.order[self._last] and self._breaks(line[-1])
+        if not is_after or int(self.predicted.positions[line].argmax()) < len(line) - 1:
+            return False
+        scores = self._history.content(self.predicted, line[-1])
+        return int(_possible(scores, self._history.slots, line[-1]).argmax()) != DELETE
 
     def _breaks(self, slot: int) -> bool:
         """Does a line begin with this token?"""

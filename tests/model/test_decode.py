@@ -254,6 +254,11 @@ def test_a_hunk_goes_on_where_its_line_does() -> None:
         scripted(({7: 1.0}, {DELETE: 1.0}), ({3: 0.9}, {TWO: 1.0})), Wish(until="hunk")
     ).predictions
     assert first.edits == (Edit(7, DELETE),)  # the other line is another hunk
+    # Right after the hunk stands the break before the next line: to write after it is to change that line.
+    for content, edits in ((TWO, (Edit(5, DELETE),)), (DELETE, (Edit(5, DELETE), Edit(6, DELETE)))):
+        steps = [({5: 1.0}, {DELETE: 1.0}), ({6: 0.9}, {content: 1.0})]
+        (found,) = ask(scripted(*steps, made=[Edit(9, ONE)]), Wish(until="hunk")).predictions
+        assert found.edits == edits
 
 
 def test_a_line_that_repeats_in_part_repeats_as_often_as_its_rarest_part() -> None:
