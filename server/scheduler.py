@@ -1,18 +1,27 @@
 """Who runs when: a step is milliseconds and somebody is typing; an encoding is hundreds and nobody is.
 
 So they have threads of their own, and an encoding of a large file never stands before another session's step. The threads
-sleep when there is nothing to do. Steps are not batched: on CPU it is slower than one after another.
+sleep when there is nothing to do.
+
+On the CPU each step is handed to a thread by itself: to run several as one batch is slower there than one after another. On
+CUDA, where all steps share one device, those that wait are handed over together, run back to back, and their callers are
+woken together: the device does not idle while the event loop turns. They are not one padded tensor. The graphs hold one
+history: caches of two are of different lengths, ages of edits are counted from a cache's end, and which edits are kept is one
+list for all rows. To pad would need a mask in every attention over edits, and a copy of all caches at each step.
 """
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from server.metrics import Metrics
 
 T = TypeVar("T")
+
+_LIMIT_TOGETHER = 8  # steps handed over at once; the first caller waits for the last
 
 
 class Overloaded(Exception):
@@ -24,12 +33,23 @@ class Done(NamedTuple, Generic[T]):
     waiting_seconds: float
 
 
+class _Job(NamedTuple):
+    work: Callable[[], Any]
+    future: asyncio.Future[Any]
+
+
 class Scheduler:
-    def __init__(self, *, step_threads: int, limit_waiting: int, metrics: Metrics) -> None:
-        self._steps = ThreadPoolExecutor(step_threads, thread_name_prefix="step")
+    def __init__(
+        self, *, step_threads: int, limit_waiting: int, metrics: Metrics, together: bool = False
+    ) -> None:
+        """`together`: steps that wait are handed over together."""
+        self._steps = ThreadPoolExecutor(1 if together else step_threads, thread_name_prefix="step")
         self._encodes = ThreadPoolExecutor(1, thread_name_prefix="encode")
         self._limit_waiting = limit_waiting
         self._metrics = metrics
+        self._together = together
+        self._waiting: deque[_Job] = deque()
+        self._is_handed_over = False
         self.encodes_waiting = 0
 
     @property
@@ -37,18 +57,32 @@ class Scheduler:
         return self.encodes_waiting >= self._limit_waiting
 
     async def step(self, function: Callable[[], T]) -> Done[T]:
-        return await self._run(self._steps, "step", function)
+        timed = self._timed("step", function)
+        loop = asyncio.get_running_loop()
+        if not self._together:
+            return await loop.run_in_executor(self._steps, timed)
+        job = _Job(timed, loop.create_future())
+        self._waiting.append(job)
+        self._hand_over(loop)
+        done: Done[T] = await job.future
+        return done
 
     async def encode(self, function: Callable[[], T]) -> Done[T]:
         if self.is_full:
             raise Overloaded(f"{self.encodes_waiting} requests are waiting already")
         self.encodes_waiting += 1
         try:
-            return await self._run(self._encodes, "encode", function)
+            timed = self._timed("encode", function)
+            # A cancelled caller takes what has not begun out of the queue; what runs, runs to its end.
+            return await asyncio.get_running_loop().run_in_executor(self._encodes, timed)
         finally:
             self.encodes_waiting -= 1
 
-    async def _run(self, pool: ThreadPoolExecutor, work: str, function: Callable[[], T]) -> Done[T]:
+    def close(self) -> None:
+        self._steps.shutdown(wait=False, cancel_futures=True)
+        self._encodes.shutdown(wait=False, cancel_futures=True)
+
+    def _timed(self, work: str, function: Callable[[], T]) -> Callable[[], Done[T]]:
         asked = time.perf_counter()
 
         def timed() -> Done[T]:
@@ -56,9 +90,39 @@ class Scheduler:
             self._metrics.waiting.labels(work).observe(waiting)
             return Done(function(), waiting)
 
-        # A cancelled caller takes what has not begun out of the queue; what runs, runs to its end.
-        return await asyncio.get_running_loop().run_in_executor(pool, timed)
+        return timed
 
-    def close(self) -> None:
-        self._steps.shutdown(wait=False, cancel_futures=True)
-        self._encodes.shutdown(wait=False, cancel_futures=True)
+    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In the event loop: what waits, to the thread, unless it has some already."""
+        if self._waiting and not self._is_handed_over:
+            self._is_handed_over = True
+            jobs = [self._waiting.popleft() for _ in range(min(len(self._waiting), _LIMIT_TOGETHER))]
+            self._steps.submit(self._run, loop, jobs)
+
+    def _run(self, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job]) -> None:
+        """In the thread."""
+        outcomes = [_outcome(job) for job in jobs]
+        loop.call_soon_threadsafe(self._deliver, loop, jobs, outcomes)
+
+    def _deliver(
+        self, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job], outcomes: Sequence[Any]
+    ) -> None:
+        self._is_handed_over = False
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            if job.future.done():  # cancelled
+                continue
+            if isinstance(outcome, BaseException):
+                job.future.set_exception(outcome)
+            else:
+                job.future.set_result(outcome)
+        self._hand_over(loop)
+
+
+def _outcome(job: _Job) -> Any:
+    """What a job gives, or the exception that it raised; nothing is done for a caller that is gone."""
+    if job.future.cancelled():
+        return None
+    try:
+        return job.work()
+    except Exception as error:  # its caller's, not its neighbours'
+        return error

@@ -41,7 +41,10 @@ class Engine:
         self.metrics = Metrics()
         self.sessions = Sessions(settings, self.metrics)
         self.scheduler = Scheduler(
-            step_threads=settings.step_threads, limit_waiting=settings.limit_waiting, metrics=self.metrics
+            step_threads=settings.step_threads,
+            limit_waiting=settings.limit_waiting,
+            metrics=self.metrics,
+            together=predictor.provider == "CUDAExecutionProvider",
         )
 
 

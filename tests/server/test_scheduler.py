@@ -1,19 +1,29 @@
 import asyncio
 import threading
+from functools import partial
+from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from model.bundle import Bundle
+from model.edits import DELETE, END, START, Edit
+from model.predictor import Predictor
 from server.metrics import Metrics
 from server.scheduler import Overloaded, Scheduler
 
-
-def make_scheduler(limit_waiting: int = 10) -> Scheduler:
-    return Scheduler(step_threads=1, limit_waiting=limit_waiting, metrics=Metrics())
+TINY = Path(__file__).parent.parent / "data" / "tiny_bundle"
 
 
-def test_a_step_does_not_wait_for_an_encoding() -> None:
+def make_scheduler(limit_waiting: int = 10, *, together: bool = False) -> Scheduler:
+    return Scheduler(step_threads=1, limit_waiting=limit_waiting, metrics=Metrics(), together=together)
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_step_does_not_wait_for_an_encoding(together: bool) -> None:
     async def scenario() -> None:
-        scheduler, gate = make_scheduler(), threading.Event()
+        scheduler, gate = make_scheduler(together=together), threading.Event()
         encoding = asyncio.create_task(scheduler.encode(lambda: gate.wait(10)))
         await asyncio.sleep(0)
         step = await scheduler.step(lambda: "stepped")
@@ -42,9 +52,10 @@ def test_too_many_waiting_encodings_are_refused_and_room_comes_back() -> None:
     asyncio.run(scenario())
 
 
-def test_what_was_cancelled_before_it_began_never_runs() -> None:
+@pytest.mark.parametrize("together", [False, True])
+def test_what_was_cancelled_before_it_began_never_runs(together: bool) -> None:
     async def scenario() -> None:
-        scheduler, gate, ran = make_scheduler(), threading.Event(), threading.Event()
+        scheduler, gate, ran = make_scheduler(together=together), threading.Event(), threading.Event()
         first = asyncio.create_task(scheduler.step(lambda: gate.wait(10)))
         second = asyncio.create_task(scheduler.step(ran.set))
         await asyncio.sleep(0.01)
@@ -57,3 +68,46 @@ def test_what_was_cancelled_before_it_began_never_runs() -> None:
         scheduler.close()
 
     asyncio.run(scenario())
+
+
+def test_steps_that_wait_are_handed_over_together_and_fail_alone() -> None:
+    async def scenario() -> None:
+        scheduler, gate = make_scheduler(together=True), threading.Event()
+        ran: list[int] = []
+
+        def fail() -> None:
+            raise ValueError("this one")
+
+        first = asyncio.create_task(scheduler.step(lambda: gate.wait(10)))
+        await asyncio.sleep(0.01)
+        others = [asyncio.create_task(scheduler.step(partial(ran.append, number))) for number in range(3)]
+        failing = asyncio.create_task(scheduler.step(fail))
+        await asyncio.sleep(0.01)
+        assert not ran
+        gate.set()
+        results = await asyncio.gather(first, *others, failing, return_exceptions=True)
+        assert ran == [0, 1, 2]
+        assert isinstance(results[-1], ValueError)
+        assert not any(isinstance(result, Exception) for result in results[:-1])
+        scheduler.close()
+
+    asyncio.run(scenario())
+
+
+def test_handed_over_together_the_answers_are_the_same() -> None:
+    predictor = Predictor(Bundle.load(TINY), device="cpu")
+    state = (START, *range(10, 60), END)
+
+    def distribution(number: int) -> NDArray[np.float32]:
+        history = predictor.open(state)
+        history.append([Edit(5 + number, DELETE), Edit(4 + number, 20 + number)])
+        return history.predict().positions
+
+    async def together() -> list[NDArray[np.float32]]:
+        scheduler = make_scheduler(together=True)
+        done = await asyncio.gather(*(scheduler.step(partial(distribution, number)) for number in range(12)))
+        scheduler.close()
+        return [each.value for each in done]
+
+    for number, found in enumerate(asyncio.run(together())):
+        np.testing.assert_allclose(found, distribution(number), atol=1e-4)
