@@ -38,6 +38,7 @@ from training.synthetic import STRING_LENGTH
 GRADIENT_NORM = 1.0  # "we clip gradients at 1.0 by global gradients norm"
 SECONDS_BETWEEN_CHECKPOINTS = 45.0  # a kill must not lose more than a minute
 _TUNING_MINUTES = 10.0  # of a bundle, when nothing is said
+_MEASURED = 1_000  # instances at the end, as many as a synthetic split has; their order on disk is random
 EVALUATIONS = 25  # of the dev split, evenly over the budget
 _SYNTHETIC_TOKENS = STRING_LENGTH + 2  # with start and end
 
@@ -275,9 +276,9 @@ def finish(run: Run) -> dict[str, Any]:
 
 
 def measured(network: nn.Module, config: ModelConfig, run: Run, split: str) -> dict[str, Any]:
-    """The accuracy of a network on a split of a run's data."""
+    """The accuracy of a network on a split of a run's data: all of a synthetic one, of a large one its beginning."""
     size = BatchSize(run.config.batch, run.config.batch_tokens)
-    batches = Batches(load_examples(run.config.data, split), config, size)
+    batches = Batches(load_examples(run.config.data, split, count=_MEASURED), config, size)
     return measure(network.to(run.device), batches, run.device).to_json()
 
 
