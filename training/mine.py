@@ -96,6 +96,8 @@ def join(jobs: Sequence[Job], tokenizer: Tokenizer, out: Path) -> dict[str, Any]
     counts: Counter[str] = Counter()
     for job in jobs:
         of_repository: Counter[str] = Counter()
+        if not job.shards():
+            continue  # its turn did not come: it is no source of this dataset
         for shard in job.shards():
             of_repository.update(shard_notes(shard)["counts"])
         counts.update(of_repository)

@@ -107,6 +107,9 @@ def test_mining_goes_on_where_it_was_broken_off(mirrors: Path, tokenizer: Path, 
     assert main([*arguments, "--out", str(whole), "--finished"]) == 0
     assert list(Dataset.load(whole).split("train")) == before
     assert not (folder / "done").exists()
+    more = [arguments[0], str(mirrors / "owner/two"), *arguments[1:]]
+    assert main([*more, "--out", str(whole), "--finished"]) == 0
+    assert [source["repository"] for source in Dataset.load(whole).manifest["sources"]] == ["one"]
 
 
 def test_parts_of_other_settings_are_mined_anew(mirrors: Path, tokenizer: Path, tmp_path: Path) -> None:
