@@ -10,7 +10,7 @@ import json
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from lsp.fetch import Address, ServiceUnavailable, fetch
-from model.edits import DELETE, Edit, State
+from model.changes import common_length
+from model.edits import Edit, State
 from server import schema
 
 _DEADLINE_SECONDS = 2.0  # an answer later than this is about a text of long ago
@@ -53,7 +54,7 @@ class _Told:
     """What the service knows of a document."""
 
     state: State
-    edits: list[Edit]
+    edits: tuple[Edit, ...]
     version: int
     first_request: int  # the question that opened it
     is_opened: bool = False
@@ -246,7 +247,7 @@ class Client:
         """Bring the service up to date: open the document if need be, keep the first n edits, append the others."""
         told = self._told.get(question.document)
         if told is None or (told.state is not question.state and told.state != question.state):
-            told = _Told(question.state, [], 0 if told is None else told.version + 1, request)
+            told = _Told(question.state, (), 0 if told is None else told.version + 1, request)
             self._told[question.document] = told
             # Our own tokens: there is nothing to validate, and there may be many.
             self._put(
@@ -259,14 +260,14 @@ class Client:
             )
             self._close_oldest()
         self._told.move_to_end(question.document)
-        keep = _common_count(told.edits, question.edits)
+        keep = common_length(told.edits, question.edits)
         if keep < len(told.edits) or keep < len(question.edits):
             told.version += 1
-            append = [_wire_edit(edit) for edit in question.edits[keep:]]
+            append = [schema.wire_edit(edit) for edit in question.edits[keep:]]
             self._put(
                 schema.Edits(document=question.document, version=told.version, keep=keep, append=append)
             )
-            told.edits[keep:] = question.edits[keep:]
+            told.edits = question.edits
         return told
 
     def _close_oldest(self) -> None:
@@ -321,18 +322,3 @@ class Client:
             waiting.future.set_exception(ServiceUnavailable(message.code, message.message))
         if message.code == "other-bundle" and self._socket is not None:
             self._socket.transport.abort()  # the service has another model now: begin again with its tokenizer
-
-
-def _common_count(one: Sequence[Edit], other: Sequence[Edit]) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
-
-
-def _wire_edit(edit: Edit) -> schema.TokenEdit:
-    return schema.TokenEdit(
-        position=edit.position, content="DELETE" if edit.content == DELETE else edit.content
-    )

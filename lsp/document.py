@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from model.changes import Change
+from model.changes import Change, common_length
 from model.starts import Starts
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -138,24 +138,9 @@ class Document:
 def trimmed(change: Change, old: str) -> Change:
     """The same replacement without what its old and new text have in common at both ends; `old` is what it replaces."""
     new = change.text
-    limit = min(len(old), len(new))
-    head = _common(old, new, limit)
-    tail = _common(old[::-1], new[::-1], limit - head)
+    head = common_length(old, new)
+    tail = common_length(old[head:][::-1], new[head:][::-1])
     return Change(change.start + head, change.end - tail, new[head : len(new) - tail])
-
-
-def _common(one: str, other: str, limit: int) -> int:
-    """The length of the common beginning of two texts, up to a limit."""
-    if one[:limit] == other[:limit]:
-        return limit
-    low, high = 0, limit  # equal up to low, different up to high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _lines(text: str) -> list[str]:

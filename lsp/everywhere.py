@@ -36,7 +36,7 @@ async def find_places(recorder: Recorder, limit_edits: int, ask: Ask) -> list[Pl
         if not prediction.suggestions:
             break
         best = prediction.suggestions[0]
-        edits = [Edit(e.position, DELETE if e.content == "DELETE" else e.content) for e in best.edits]
+        edits = [schema.edit_from_wire(edit) for edit in best.edits]
         own = range(first_new + len(predicted), first_new + len(predicted) + len(edits))
         if any(edit.position >= first_new and edit.position not in own for edit in edits):
             break  # it goes on where it has been already

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from lsp.document import Document, trimmed
+from lsp.hunks import Hunk, Place, hunks, places, undoes
 from lsp.memory import Memory
 from lsp.open_file import OpenFile
-from lsp.recorder import Place, Recorder
+from lsp.recorder import Recorder
 from lsp.suggestions import Answer, Reason, Suggestion, settled
 from model.changes import Change
 from model.edits import DELETE, Edit
@@ -68,7 +69,7 @@ def surroundings(document: Document, suggestion: Suggestion) -> tuple[str, str]:
 def _suggestion(
     document: Document, recorder: Recorder | None, found: schema.Suggestion, change: Change
 ) -> Suggestion:
-    edits = tuple(Edit(e.position, DELETE if e.content == "DELETE" else e.content) for e in found.edits)
+    edits = tuple(schema.edit_from_wire(edit) for edit in found.edits)
     because = reasons(document, recorder, found.because) if recorder is not None else ()
     return Suggestion(
         change=change,
@@ -85,7 +86,7 @@ def _objection(
     """Why a suggestion is not to be shown."""
     if suggestion.old == suggestion.change.text:
         return "no-op"
-    if recorder is not None and recorder.undoes(suggestion.edits):
+    if recorder is not None and undoes(recorder, suggestion.edits):
         return "undoes"
     if file.is_dismissed(suggestion) or memory.is_dismissed(*surroundings(file.document, suggestion)):
         return "dismissed"
@@ -94,19 +95,20 @@ def _objection(
 
 def reasons(document: Document, recorder: Recorder, because: Sequence[int]) -> tuple[Reason, ...]:
     """The places of the past edits that a prediction attended to, each once, the most attended first."""
-    known = recorder.hunks()
-    hunks = dict.fromkeys(hunk for index in because for hunk in known if hunk[0] <= index < hunk[1])
-    chosen = list(hunks)[:_LIMIT_REASONS]
-    places = recorder.places(chosen)
-    return tuple(_reason(document, recorder, *each) for each in zip(chosen, places, strict=True))
+    known = hunks(recorder)
+    meant = dict.fromkeys(hunk for index in because for hunk in known if hunk.first <= index < hunk.last)
+    chosen = list(meant)[:_LIMIT_REASONS]
+    pairs = zip(chosen, places(recorder, chosen), strict=True)
+    return tuple(_reason(document, recorder, hunk, place) for hunk, place in pairs)
 
 
-def _reason(document: Document, recorder: Recorder, hunk: tuple[int, int], place: Place) -> Reason:
-    first, last = hunk
+def _reason(document: Document, recorder: Recorder, hunk: Hunk, place: Place) -> Reason:
     text = document.slice(place.start, place.end)
     if not text:  # all that is left of a deletion is its place
         deleted = [
-            recorder.slots.contents[e.position] for e in recorder.edits[first:last] if e.content == DELETE
+            recorder.slots.contents[e.position]
+            for e in recorder.edits[hunk.first : hunk.last]
+            if e.content == DELETE
         ]
         text = recorder.text.tokenizer.decode(deleted)
     return Reason(place.start, place.end, text)

@@ -13,8 +13,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from model.bursts import Burst, Replaced, TokenText, half_typed
-from model.changes import Change
-from model.edits import DELETE, Edit, Slots, State
+from model.changes import Change, common_length
+from model.edits import Edit, Slots, State
 from model.tokenizer import Tokenizer
 
 PAUSE_SECONDS = 1.0  # a longer pause ends a burst
@@ -51,13 +51,6 @@ class _Checkpoint(NamedTuple):
     edits: tuple[Edit, ...]
     runs: tuple[Run, ...]
     partial: Change | None
-
-
-class Place(NamedTuple):
-    """Where an edit of the stream stands in the text of now."""
-
-    start: int
-    end: int
 
 
 class Recorder:
@@ -169,7 +162,7 @@ class Recorder:
         self.generation += 1
         self._begin()
 
-    # --- what others ask about the stream ---
+    # --- what others ask about the stream; see lsp.hunks as well ---
 
     def changed_since(self, then: float) -> bool:
         return self._time >= then
@@ -178,42 +171,10 @@ class Recorder:
         """Was this edit of the stream our own suggestion?"""
         return next((run.accepted for run in self._runs if index < run.end), False)
 
-    def hunk_of(self, index: int) -> tuple[int, int]:
-        """The neighbours of an edit that were made with it at one place: the first of them, and the one after the last."""
-        return next((first, last) for first, last in self.hunks() if first <= index < last)
-
-    def hunks(self) -> list[tuple[int, int]]:
-        """The stream as runs of edits, each at one place."""
-        if not self.edits:
-            return []
-        explicit, ends = self.slots.explicit_positions(), {run.end for run in self._runs}
-        borders = [0]
-        for index in range(1, len(self.edits)):
-            deletes = self.edits[index - 1].content == DELETE
-            following = explicit[index - 1] + (0 if deletes else 2)  # where a deletion would go on
-            expected = following if self.edits[index].content == DELETE else following - 1
-            if index in ends or explicit[index] != expected:
-                borders.append(index)
-        return list(zip(borders, [*borders[1:], len(self.edits)], strict=True))
-
-    def place(self, first: int, last: int) -> Place:
-        """Where a hunk, the edits from `first` up to `last`, stands in the text of now."""
-        return self.places([(first, last)])[0]
-
-    def places(self, hunks: Sequence[tuple[int, int]]) -> list[Place]:
-        """Where hunks stand in the text of now."""
-        explicit = self.slots.explicit_positions()
-        borders: list[int] = []
-        for first, last in hunks:
-            inserts = [edit.content != DELETE for edit in self.edits[first:last]]
-            start = explicit[first] + inserts[0]
-            end = start + sum(inserts)
-            for position, edit in zip(explicit[last:], self.edits[last:], strict=True):
-                start = _shifted(start, position, edit.content)
-                end = max(start, _shifted(end, position, edit.content))
-            borders += [start, end]
-        offsets = self.offsets_of_tokens(borders)
-        return [Place(*pair) for pair in zip(offsets[::2], offsets[1::2], strict=True)]
+    @property
+    def run_ends(self) -> set[int]:
+        """Where frozen bursts end in the stream."""
+        return {run.end for run in self._runs}
 
     def offsets_of_tokens(self, explicit: Sequence[int]) -> list[int]:
         """The offsets, in the text, at which tokens of the current state begin."""
@@ -244,14 +205,6 @@ class Recorder:
         if self._partial is None or offset <= self._partial.start:
             return offset
         return offset + self._partial.end - self._partial.start
-
-    def undoes(self, edits: Sequence[Edit]) -> bool:
-        """Would these edits, next, only take back what the user did at one place?"""
-        inserted = [edit.content for edit in edits if edit.content != DELETE]
-        deleted = sorted(edit.position for edit in edits if edit.content == DELETE)
-        return bool(edits) and any(
-            self._is_inverse(hunk, deleted, inserted, edits[0].position) for hunk in self.hunks()
-        )
 
     # --- how ---
 
@@ -414,9 +367,7 @@ class Recorder:
             self._partial = partial
 
     def _replay(self, edits: Sequence[Edit]) -> None:
-        kept = 0
-        while kept < min(len(edits), len(self.edits)) and edits[kept] == self.edits[kept]:
-            kept += 1
+        kept = common_length(tuple(edits), tuple(self.edits))
         self.slots.keep(kept)
         for edit in edits[kept:]:
             self.slots.apply(edit)
@@ -463,23 +414,3 @@ class Recorder:
                 self._fingerprint, len(self.text), tuple(self.edits), tuple(self._runs), self._partial
             )
         )
-
-    def _is_inverse(
-        self, hunk: tuple[int, int], deleted: list[int], inserted: list[int], position: int
-    ) -> bool:
-        first, last = hunk
-        made = [self.slots.state_length + i for i in range(first, last) if self.edits[i].content != DELETE]
-        taken = [self.slots.contents[e.position] for e in self.edits[first:last] if e.content == DELETE]
-        if deleted != sorted(made) or inserted != taken:
-            return False
-        if deleted:
-            return True
-        gap = self.place(first, last).start
-        return self.offsets_of_tokens([self.slots.explicit_position(position) + 1]) == [gap]
-
-
-def _shifted(place: int, explicit: int, content: int) -> int:
-    """An explicit place after one more edit."""
-    if content == DELETE:
-        return place - (explicit < place)
-    return place + (explicit + 1 <= place)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from lsp.document import trimmed
-from model.changes import Change
+from model.changes import Change, common_length
 from model.edits import Edit
 
 # One in view stays while its confidence is at least this share of the threshold; a new one needs all of it.
@@ -99,21 +99,12 @@ def _rest(suggestion: Suggestion, change: Change) -> Suggestion | None:
     start, _, goal = suggestion.change
     old = suggestion.old
     now = old[: change.start - start] + change.text + old[change.end - start :]
-    done = _common_length(now, goal)
+    done = common_length(now, goal)
     left = now[done:]  # must be what is still to be replaced: an end of the old text, or its beginning
     if now == goal or not (old.endswith(left) or (done == 0 and old.startswith(left))):
         return None
     begin = start + done
     return replace(suggestion, change=Change(begin, begin + len(left), goal[done:]), old=left)
-
-
-def _common_length(one: str, other: str) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
 
 
 def settled(

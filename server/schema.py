@@ -23,6 +23,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
+from model.edits import DELETE, Edit
+
 # One prediction is asked for at each keystroke; a list longer than this is nobody's next edit.
 LIMIT_SUGGESTIONS = 10
 # The tokenizer's lexical tokens are no longer than 64 code points.
@@ -60,6 +62,15 @@ class TokenEdit(_Message):
 
     position: Position
     content: Annotated[int, Field(ge=4, lt=2**31)] | Literal["DELETE"]
+
+
+def wire_edit(edit: Edit) -> TokenEdit:
+    """An edit of the model as it is spelled here."""
+    return TokenEdit(position=edit.position, content=DELETE_WORD if edit.content == DELETE else edit.content)
+
+
+def edit_from_wire(edit: TokenEdit) -> Edit:
+    return Edit(edit.position, DELETE if edit.content == DELETE_WORD else edit.content)
 
 
 class _Wish(_Message):

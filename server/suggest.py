@@ -14,7 +14,6 @@ from model.tokenizer import Tokenizer, lex
 from model.window import AnyHistory
 from model.writing import Question, Writer
 from server.schema import (
-    DELETE_WORD,
     NO_OP,
     ModelName,
     Predict,
@@ -24,6 +23,8 @@ from server.schema import (
     Timings,
     TokenEdit,
     TokenRequest,
+    edit_from_wire,
+    wire_edit,
 )
 from server.settings import Settings
 
@@ -149,7 +150,7 @@ def checked_edits(edits: Sequence[TokenEdit], predictor: Predictor, kept: int = 
     limit, size = limit_edits(predictor), len(predictor.bundle.require_tokenizer())
     if kept + len(edits) > limit:
         raise Refused("too-many-edits", f"More than {limit} edits: fold the oldest into the state.")
-    result = [Edit(e.position, DELETE if e.content == DELETE_WORD else e.content) for e in edits]
+    result = [edit_from_wire(edit) for edit in edits]
     for index, edit in enumerate(result):
         if edit.content >= size:
             raise Refused("invalid-edit", f"Edit {index}: this vocabulary has no token {edit.content}.")
@@ -236,10 +237,6 @@ def _suggestion(slots: Slots, prediction: Predicted, tokenizer: Tokenizer) -> Su
         because=list(prediction.because),
         continues_prefix=prediction.continues_prefix,
     )
-
-
-def wire_edit(edit: Edit) -> TokenEdit:
-    return TokenEdit(position=edit.position, content=DELETE_WORD if edit.content == DELETE else edit.content)
 
 
 def _lexical_tokens(tokens: Sequence[int], tokenizer: Tokenizer) -> list[str]:

@@ -1,6 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lsp.hunks import hunks, places
 from lsp.recorder import Recorder
 from model.changes import Change
 from model.edits import DELETE, Edit, apply
@@ -55,7 +56,7 @@ class Typist:
         """The edits as a reader sees them: [-deleted-][+inserted+], place by place."""
         slots, decode = self.recorder.slots, small_tokenizer().decode
         result = ""
-        for first, last in self.recorder.hunks():
+        for first, last in hunks(self.recorder):
             edits = self.recorder.edits[first:last]
             deleted = decode([slots.contents[edit.position] for edit in edits if edit.content == DELETE])
             inserted = decode([edit.content for edit in edits if edit.content != DELETE])
@@ -112,7 +113,7 @@ def test_after_any_changes_the_stream_with_its_prefix_is_the_text(text: str, dat
         assert len(recorder.edits) <= recorder._limit_edits
         assert (service.state, service.edits) == (recorder.state, recorder.edits)
         assert recorder.cursor is None or recorder.cursor in recorder.slots.order
-        for place in recorder.places(recorder.hunks()):
+        for place in places(recorder, hunks(recorder)):
             assert 0 <= place.start <= place.end <= len(text)
 
 
@@ -285,32 +286,5 @@ def test_accepted_suggestions_are_tagged() -> None:
     typist.type(33, "(")
     typist.change(Change(60, 60, "(("), accepted=True)
     typist.type(0, "(")
-    tags = [typist.recorder.is_accepted(first) for first, _ in typist.recorder.hunks()]
+    tags = [typist.recorder.is_accepted(first) for first, _ in hunks(typist.recorder)]
     assert tags == [False, True, False]
-
-
-def test_a_suggestion_that_takes_back_what_the_user_did_is_known() -> None:
-    typist = Typist("foo = bar\n")
-    typist.change(Change(6, 9, "(x"))
-    typist.change(Change(0, 0, "#\n"), pause=2.0)
-    recorder = typist.recorder
-    slots = recorder.slots
-    first, last = recorder.hunks()[0]
-    mine = [slots.state_length + i for i in range(first, last) if recorder.edits[i].content != DELETE]
-    taken = [slots.contents[e.position] for e in recorder.edits[first:last] if e.content == DELETE]
-    back = [Edit(slot, DELETE) for slot in mine]
-    place = slots.order[slots.order.index(mine[0]) - 1]
-    again = []
-    for index, content in enumerate(taken):
-        again.append(Edit(place if index == 0 else 0, content))
-    assert recorder.undoes([*back, *again])
-    assert not recorder.undoes(back[:1])
-    assert not recorder.undoes([Edit(place, taken[0])])
-
-
-def test_the_place_of_an_edit_moves_with_the_text() -> None:
-    typist = Typist("foo = bar\n")
-    typist.change(Change(6, 9, "(1)"))
-    typist.change(Change(0, 0, "# four\n"), pause=2.0)
-    assert typist.recorder.place(*typist.recorder.hunk_of(0)) == (13, 16)
-    assert typist.text[13:16] == "(1)"

@@ -1,0 +1,83 @@
+"""The stream read back: its edits as hunks, each a run of edits at one place, and where they stand in the text of now."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lsp.recorder import Recorder
+from model.edits import DELETE, Edit
+
+
+class Hunk(NamedTuple):
+    """Edits of the stream that were made one after another at one place: the first, and the one after the last."""
+
+    first: int
+    last: int
+
+
+class Place(NamedTuple):
+    """Where a hunk stands in the text of now."""
+
+    start: int
+    end: int
+
+
+def hunks(recorder: Recorder) -> list[Hunk]:
+    """The stream as runs of edits, each at one place."""
+    edits = recorder.edits
+    if not edits:
+        return []
+    explicit, ends = recorder.slots.explicit_positions(), recorder.run_ends
+    borders = [0]
+    for index in range(1, len(edits)):
+        deletes = edits[index - 1].content == DELETE
+        following = explicit[index - 1] + (0 if deletes else 2)  # where a deletion would go on
+        expected = following if edits[index].content == DELETE else following - 1
+        if index in ends or explicit[index] != expected:
+            borders.append(index)
+    return [Hunk(*pair) for pair in zip(borders, [*borders[1:], len(edits)], strict=True)]
+
+
+def places(recorder: Recorder, chosen: Sequence[Hunk]) -> list[Place]:
+    """Where hunks stand in the text of now."""
+    edits, explicit = recorder.edits, recorder.slots.explicit_positions()
+    borders: list[int] = []
+    for first, last in chosen:
+        inserts = [edit.content != DELETE for edit in edits[first:last]]
+        start = explicit[first] + inserts[0]
+        end = start + sum(inserts)
+        for position, edit in zip(explicit[last:], edits[last:], strict=True):
+            start = _shifted(start, position, edit.content)
+            end = max(start, _shifted(end, position, edit.content))
+        borders += [start, end]
+    offsets = recorder.offsets_of_tokens(borders)
+    return [Place(*pair) for pair in zip(offsets[::2], offsets[1::2], strict=True)]
+
+
+def undoes(recorder: Recorder, edits: Sequence[Edit]) -> bool:
+    """Would these edits, next, only take back what the user did at one place?"""
+    inserted = [edit.content for edit in edits if edit.content != DELETE]
+    deleted = sorted(edit.position for edit in edits if edit.content == DELETE)
+    return bool(edits) and any(
+        _is_inverse(recorder, hunk, deleted, inserted, edits[0].position) for hunk in hunks(recorder)
+    )
+
+
+def _is_inverse(
+    recorder: Recorder, hunk: Hunk, deleted: list[int], inserted: list[int], position: int
+) -> bool:
+    slots, edits = recorder.slots, recorder.edits
+    made = [slots.state_length + i for i in range(*hunk) if edits[i].content != DELETE]
+    taken = [slots.contents[e.position] for e in edits[hunk.first : hunk.last] if e.content == DELETE]
+    if deleted != sorted(made) or inserted != taken:
+        return False
+    if deleted:
+        return True
+    gap = places(recorder, [hunk])[0].start
+    return recorder.offsets_of_tokens([slots.explicit_position(position) + 1]) == [gap]
+
+
+def _shifted(place: int, explicit: int, content: int) -> int:
+    """An explicit place after one more edit."""
+    if content == DELETE:
+        return place - (explicit < place)
+    return place + (explicit + 1 <= place)

@@ -1,0 +1,31 @@
+from lsp.hunks import hunks, places, undoes
+from model.changes import Change
+from model.edits import DELETE, Edit
+from tests.lsp.test_recorder import Typist
+
+
+def test_a_suggestion_that_takes_back_what_the_user_did_is_known() -> None:
+    typist = Typist("foo = bar\n")
+    typist.change(Change(6, 9, "(x"))
+    typist.change(Change(0, 0, "#\n"), pause=2.0)
+    recorder = typist.recorder
+    slots = recorder.slots
+    first, last = hunks(recorder)[0]
+    mine = [slots.state_length + i for i in range(first, last) if recorder.edits[i].content != DELETE]
+    taken = [slots.contents[e.position] for e in recorder.edits[first:last] if e.content == DELETE]
+    back = [Edit(slot, DELETE) for slot in mine]
+    place = slots.order[slots.order.index(mine[0]) - 1]
+    again = []
+    for index, content in enumerate(taken):
+        again.append(Edit(place if index == 0 else 0, content))
+    assert undoes(recorder, [*back, *again])
+    assert not undoes(recorder, back[:1])
+    assert not undoes(recorder, [Edit(place, taken[0])])
+
+
+def test_the_place_of_an_edit_moves_with_the_text() -> None:
+    typist = Typist("foo = bar\n")
+    typist.change(Change(6, 9, "(1)"))
+    typist.change(Change(0, 0, "# four\n"), pause=2.0)
+    assert places(typist.recorder, hunks(typist.recorder)[:1]) == [(13, 16)]
+    assert typist.text[13:16] == "(1)"
