@@ -47,11 +47,12 @@ async def test_one_rename_and_the_rest_is_accepted(tmp_path: Path) -> None:
         editor.open(URI, TEXT)
         await editor.ready()
         version = rename(editor)
-        for _ in range(5):
+        while "result" in editor.documents[URI].text:
             suggestion = await editor.suggestion(URI, version)
-            assert (suggestion["oldText"], suggestion["newText"]) == ("result", "amount")
+            assert "result" in suggestion["oldText"]  # twice, where a line has it twice
+            assert suggestion["newText"] == suggestion["oldText"].replace("result", "amount")
             [edit] = await editor.inline_edits(URI, 0)
-            assert (edit["range"], edit["text"]) == (suggestion["range"], "amount")
+            assert (edit["range"], edit["text"]) == (suggestion["range"], suggestion["newText"])
             version = editor.change(URI, editor.change_of(URI, suggestion))
             await editor.execute("likewise.lsp.accept", suggestion["id"])
         assert (await editor.notice(URI, version))["suggestion"] is None
