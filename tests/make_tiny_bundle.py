@@ -1,6 +1,6 @@
 """Make the small real bundle that the tests run on.
 
-    python -m tests.make_tiny_bundle [--steps 1200] [--out tests/data/tiny_bundle]
+    python -m tests.make_tiny_bundle [--steps 500] [--out tests/data/tiny_bundle]
 
 A little IA-next learns renames and replaced literals in small made-up files: after two equal ones it suggests the third.
 """
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--steps", type=int, default=1200)
+    parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args(arguments)
     torch.manual_seed(0)
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     config = ModelConfig(
         "IA-next",
         len(tokenizer),
-        hidden_size=28,
+        hidden_size=24,
         heads=4,
         limit_tokens=512,
         limit_edits=128,
