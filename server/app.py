@@ -109,7 +109,7 @@ async def _sweep(engine: Engine) -> None:
     while True:
         await asyncio.sleep(_SWEEP_SECONDS)
         engine.sessions.trim()
-        if engine.sessions.ended > ended:
+        if len(engine.sessions) or engine.sessions.ended > ended:
             ended = engine.sessions.ended
             await asyncio.to_thread(give_back)
 

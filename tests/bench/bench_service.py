@@ -309,7 +309,7 @@ async def _crowd(service: Service, sha256: str, document: Document, duration: fl
 
     async def watch() -> None:
         while True:
-            await asyncio.sleep(duration / 8)
+            await asyncio.sleep(duration / 60)
             memory.append(service.megabytes)
 
     watching = asyncio.create_task(watch())
@@ -318,14 +318,16 @@ async def _crowd(service: Service, sha256: str, document: Document, duration: fl
     watching.cancel()
     cpu = service.cpu_seconds - cpu_before
     what = f"{_SESSIONS} sessions, an edit every {1000 * _EVERY_SECONDS:.0f} ms, {duration:.0f} s"
-    grown = memory[-1] - memory[len(memory) // 2]
+    # Histories grow, begin again, and the service gives back from time to time: tops are compared, not moments.
+    half = len(memory) // 2
+    grown = max(memory[half:]) - max(memory[half // 2 : half])
     return [
         (f"{what}: answers", f"{len(seconds)}", f"about {int(_SESSIONS * duration / _EVERY_SECONDS)}"),
         (f"{what}: errors or dropped", f"{len(problems)} {problems[:1] or ''}".strip(), "0"),
         (f"{what}: p50", milliseconds(median(seconds)), ""),
         (f"{what}: CPU of the service for each", milliseconds(cpu / len(seconds)), "<= 8 ms, 2 cores' worth"),
         (f"{what}: p99", milliseconds(percentile(seconds, 0.99)), "<= 150 ms"),
-        (f"{what}: memory", f"{memory[-1]:.0f} MB, {grown:+.1f} in the second half", "flat"),
+        (f"{what}: memory", f"at most {max(memory):.0f} MB, {grown:+.1f} in the second half", "flat"),
     ]
 
 
@@ -353,6 +355,12 @@ async def _recovery(bundle: Path, service: Service, sha256: str, document: Docum
     return [("kill -9, restart, right answers again", figure, "<= 3 s")]
 
 
+def _resident(service: Service, what: str) -> Row:
+    at_once = service.megabytes
+    time.sleep(_SWEPT_SECONDS)
+    return (f"{what}, at once and later", f"{at_once:.0f} and {service.megabytes:.0f} MB", "<= 300 MB")
+
+
 def _idle(service: Service) -> list[Row]:
     before = service.cpu_seconds
     time.sleep(3)
@@ -368,13 +376,10 @@ def rows(bundle: Path = DEFAULT, *, full: bool = False) -> list[Row]:
         small, large = Document(tokenizer, 1_000), Document(tokenizer, 8_000)
         result += asyncio.run(_typing(service, sha256, small, large))
         result += asyncio.run(_opening(service, sha256, small, large))
-        result.append(
-            ("resident memory with an 8,000-token file open", f"{service.megabytes:.0f} MB", "<= 300 MB")
-        )
+        result.append(_resident(service, "resident memory after opening 8,000-token files"))
         result += asyncio.run(_long(service, sha256, Document(tokenizer, 100_000)))
         result += asyncio.run(_crowd(service, sha256, small, _FULL_SECONDS if full else _SHORT_SECONDS))
-        time.sleep(_SWEPT_SECONDS)
-        result.append(("resident memory when they are gone", f"{service.megabytes:.0f} MB", "<= 300 MB"))
+        result.append(_resident(service, "resident memory when they are gone"))
         result += _idle(service)
         result += asyncio.run(_recovery(bundle, service, sha256, small))
     return result
