@@ -155,6 +155,8 @@ class _Decoder:
             sequence.add(edit)
         self._finish(sequence)
         sequence.check()
+        sequence.refuse_half_end()
+        _refuse_idle(self.history.slots, self.known, look_back=0)  # to type what was there again is no undo
         return self._prediction(sequence, sequence.score, continues_prefix=True)
 
     def _name(self, position: int, prefix: bytes) -> tuple[tuple[int, ...], float]:
@@ -383,6 +385,13 @@ class _Sequence:
         before = slots.order[self._first - 1]
         if before < slots.state_length and not self._decoder.tokenizer.ends[slots.contents[before]]:
             raise _Failed("below-threshold")
+        self.refuse_half_end()
+
+    def refuse_half_end(self) -> None:
+        """Fails when the edits leave a token that does not end before what follows them."""
+        slots = self._history.slots
+        if not self._decoder.tokenizer.ends[slots.contents[slots.order[self._last - 1]]]:
+            raise _Failed("below-threshold")
 
     def _delete_next(self) -> None:
         slots = self._history.slots
@@ -445,11 +454,11 @@ def _possible(scores: NDArray[np.float32], slots: Slots, position: int) -> NDArr
     return scores
 
 
-def _refuse_idle(slots: Slots, known: int) -> None:
+def _refuse_idle(slots: Slots, known: int, look_back: int = _LOOK_BACK) -> None:
     """Fails when the edits beyond the known ones change nothing, or bring back what the user has just changed."""
     now = slots.tokens()
     earlier, places = now.copy(), slots.explicit_positions()
-    for count in range(len(slots.edits) - 1, max(0, known - _LOOK_BACK) - 1, -1):
+    for count in range(len(slots.edits) - 1, max(0, known - look_back) - 1, -1):
         edit, place = slots.edits[count], places[count]
         if edit.content == DELETE:
             earlier.insert(place, slots.contents[edit.position])
