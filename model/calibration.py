@@ -15,29 +15,30 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 UNCALIBRATED_THRESHOLD = 0.5
-_LEAST, _LEAST_STOP = -30.0, -8.0  # below these nothing is told apart
+_LEAST = -30.0  # below this log-probability nothing is told apart
+_SUREST = 0.999  # nor above this probability
 Knots = tuple[tuple[float, float], ...]
 
 
 class Evidence(NamedTuple):
     """What speaks for a prediction, and against it."""
 
-    log_probability: float  # of its sequence
+    log_probability: float  # of its sequence, or of the likeliest that makes the same change elsewhere
     shared: float  # that its change comes next, here or at another place
     stop: float = 0.0  # that nothing comes next
     repeats: int = 0  # how often its change was made before
 
     def features(self) -> dict[str, float]:
         return {
-            "log_probability": max(_LEAST, self.log_probability),
-            "shared": max(_LEAST, self.shared),
-            "stop": max(_LEAST_STOP, self.stop),
+            "sequence": _log_odds(self.log_probability),
+            "shared": _log_odds(self.shared),
+            "stop": math.exp(min(0.0, self.stop)),
             "again": float(self.repeats == 1),
             "often": float(self.repeats > 1),
         }
 
 
-FEATURES = tuple(Evidence(0.0, 0.0).features())
+FEATURES = ("sequence", "shared", "stop", "again", "often")
 RISING = FEATURES[:2]  # what must not speak against a prediction: decoding gives up on what is too unlikely
 
 
@@ -101,6 +102,12 @@ class Calibration:
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"not a calibration: {error!r}") from None
         return cls(knots, thresholds, weights)
+
+
+def _log_odds(log_probability: float) -> float:
+    """How a probability counts as evidence: 0.98 is as far from 0.9 as 0.5 is from 0.16."""
+    score = max(_LEAST, min(log_probability, math.log(_SUREST)))
+    return score - math.log1p(-math.exp(score))
 
 
 def _rise(values: Sequence[float]) -> bool:

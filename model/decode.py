@@ -124,21 +124,25 @@ class _Decoder:
             if self.wish.until == "token" and len(sequences) >= self.wish.limit:
                 break
         predictions = [
-            self._prediction(sequence, self._shared(sequence, sequences)) for sequence in sequences
+            self._prediction(sequence, *self._likeliest_and_shared(sequence, sequences))
+            for sequence in sequences
         ]
         predictions = [each for each in predictions if each.confidence >= self.wish.threshold]
         predictions.sort(key=lambda each: (-each.confidence, -each.log_probability))
         silence = None if predictions else reason or "below-threshold"
         return Decoded(predictions[: self.wish.limit], silence)
 
-    def _shared(self, sequence: "_Sequence", sequences: Sequence["_Sequence"]) -> float:
-        """The log-probability of a change at any of the places where it was found."""
+    def _likeliest_and_shared(
+        self, sequence: "_Sequence", sequences: Sequence["_Sequence"]
+    ) -> tuple[float, float]:
+        """The log-probability of a change at the likeliest of the places where it was found, and at any of them."""
         if self.wish.until == "token":
-            return sequence.score
+            return sequence.score, sequence.score
         same = [other.score for other in sequences if other.change == sequence.change]
         together = min(0.0, float(np.logaddexp.reduce(same)))
         # A place that hardly counts among them is not one of them.
-        return together if sequence.score - together > _COMPANION else sequence.score
+        is_one = sequence.score - together > _COMPANION
+        return (max(same), together) if is_one else (sequence.score, sequence.score)
 
     def continue_prefix(self) -> Prediction:
         """The rest of the name that is being typed, and on to the end of what was asked for."""
@@ -157,7 +161,7 @@ class _Decoder:
         sequence.check()
         sequence.refuse_half_end()
         _refuse_idle(self.history.slots, self.known, look_back=0)  # to type what was there again is no undo
-        return self._prediction(sequence, sequence.score, continues_prefix=True)
+        return self._prediction(sequence, sequence.score, sequence.score, continues_prefix=True)
 
     def _name(self, position: int, prefix: bytes) -> tuple[tuple[int, ...], float]:
         """The likeliest name that begins with the prefix, and its log-probability given the prefix.
@@ -253,9 +257,9 @@ class _Decoder:
             sequence.finish_hunk()
 
     def _prediction(
-        self, sequence: "_Sequence", shared: float, *, continues_prefix: bool = False
+        self, sequence: "_Sequence", likeliest: float, shared: float, *, continues_prefix: bool = False
     ) -> Prediction:
-        evidence = Evidence(sequence.score, shared, self._stop, sequence.repeats)
+        evidence = Evidence(likeliest, shared, self._stop, sequence.repeats)
         return Prediction(
             edits=tuple(sequence.edits),
             log_probability=sequence.score,
@@ -267,7 +271,8 @@ class _Decoder:
 
     def most_confidence(self, score: float, slack: float = 0.0) -> float:
         """What can still become of a sequence that other places may make likelier by the slack."""
-        evidence = Evidence(score, min(0.0, score + slack), self._stop)
+        most = min(0.0, score + slack)
+        evidence = Evidence(most, most, self._stop)
         return self.calibration.most_confidence(self.wish.until, evidence)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from model.calibration import UNCALIBRATED_THRESHOLD, Calibration, Evidence
 
 KNOTS = ((-3.0, 0.1), (-1.0, 0.5), (-0.1, 0.9))
-WEIGHTS = {"log_probability": 0.5, "shared": 0.5, "stop": -0.2, "again": 1.0, "often": 2.0}
+WEIGHTS = {"sequence": 0.5, "shared": 0.5, "stop": -0.2, "again": 1.0, "often": 2.0}
 scores = st.floats(-50, 0)
 
 
@@ -60,8 +60,11 @@ def test_nothing_gets_surer_than_what_decoding_hopes_for(
 
 def test_evidence_is_weighed() -> None:
     calibration = Calibration(weights={"hunk": WEIGHTS})
-    assert calibration.score("hunk", Evidence(-2.0, -1.0, -3.0, 1)) == pytest.approx(-1.5 + 0.6 + 1.0)
-    assert calibration.score("hunk", Evidence(-2.0, -1.0, -99.0, 4)) == pytest.approx(-1.5 + 1.6 + 2.0)
+    even, never = math.log(0.5), -99.0
+    assert calibration.score("hunk", Evidence(even, even, even, 1)) == pytest.approx(-0.1 + 1.0)
+    likely = math.log(math.e / (1 + math.e))  # the odds are e to one
+    assert calibration.score("hunk", Evidence(even, likely, never, 4)) == pytest.approx(0.5 + 2.0)
+    assert calibration.score("hunk", Evidence(0.0, 0.0)) > calibration.score("hunk", Evidence(-0.1, 0.0))
     assert calibration.score("token", Evidence(-2.0, -2.0, -3.0, 1)) == -2.0
 
 

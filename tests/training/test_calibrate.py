@@ -61,4 +61,4 @@ def test_changes_that_were_made_before_are_surer() -> None:
 def test_what_is_likelier_never_counts_against_a_prediction() -> None:
     samples = [Sample(Evidence(-n / 100, -n / 50), is_right=n > 150) for n in range(300)]
     weights = logistic_weights(samples)
-    assert weights["log_probability"] == weights["shared"] == 0.0
+    assert weights["sequence"] == weights["shared"] == 0.0
