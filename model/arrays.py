@@ -5,7 +5,7 @@ with it, so they cannot disagree. Arrays of a batch are padded to its longest st
 slot numbers are moved accordingly: columns 0..M-1 are the state's, column M + t is that of the edit with index t.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -94,41 +94,39 @@ class Hunk(NamedTuple):
     @property
     def expected(self) -> "Hunk":
         """The hunk that is likely to be made again: what followed when this change was made before, or else this one."""
-        follower, hunk = self, self.previous
-        while hunk is not None:
+        follower = self
+        for hunk in self.earlier():
             if hunk.is_twin(self):
                 return follower
-            follower, hunk = hunk, hunk.previous
+            follower = hunk
         return self
 
     @property
     def pattern(self) -> Precedent:
         """Its change, with what it has in common with the last time that it was made before."""
-        hunk = self.previous
-        while hunk is not None:
-            if hunk.is_twin(self):
-                return self.precedent.agreeing_with(hunk.precedent)
-            hunk = hunk.previous
-        return self.precedent
+        twin = next((hunk for hunk in self.earlier() if hunk.is_twin(self)), None)
+        return self.precedent.agreeing_with(twin.precedent) if twin else self.precedent
 
     @property
     def continuation(self) -> int | None:
         """How it would go on if it went on like the last hunk that began like it; None when it would not."""
-        count, hunk = len(self.made), self.previous
-        while hunk is not None:
+        count = len(self.made)
+        for hunk in self.earlier():
             if hunk.made[:count] == self.made:
                 return hunk.made[count] if len(hunk.made) > count else None
-            hunk = hunk.previous
         return None
 
     @property
     def repeats(self) -> int:
         """How many hunks before it made the same change."""
-        count, hunk = 0, self.previous
+        return sum(hunk.is_twin(self) for hunk in self.earlier())
+
+    def earlier(self) -> Iterator["Hunk"]:
+        """The hunks before it, newest first."""
+        hunk = self.previous
         while hunk is not None:
-            count += hunk.is_twin(self)
+            yield hunk
             hunk = hunk.previous
-        return count
 
     def is_twin(self, other: "Hunk") -> bool:
         """Do both make the same change?"""

@@ -1,11 +1,12 @@
 """From scores to edits: greedy, subtoken by subtoken, to the end of a lexical token or of a whole hunk.
 
-The confidence of a prediction is the log-probability of its sequence, as in the paper, read through the bundle's
-calibration. A sequence only gets less likely as it grows, so one that falls below the threshold is given up at once: being
-quiet is cheap. Every silence has a reason.
+The confidence of a prediction is read from the log-probability of its sequence, as in the paper, and from what else speaks
+for it (model.calibration). A sequence only gets less likely as it grows, so one that falls below the threshold is given up
+at once: being quiet is cheap. Every silence has a reason.
 
-Differs from the paper for whole hunks: where the same change is likely at several places, as in the middle of a rename, it does
-not matter which one the user would have taken first. The confidence of each is that of all of them together.
+Differs from the paper for whole hunks: a hunk goes on to the end of its line, and where the same change is likely at several
+places, as in the middle of a rename, it does not matter which one the user would have taken first. Each is as sure as the
+likeliest of them.
 """
 
 import math

@@ -66,7 +66,8 @@ class Batches:
         self._crops: Crops | None = None  # of the epoch that was begun last
         self.config = config
         self.size = size
-        self._lengths = examples.state_lengths() + examples.edit_lengths()
+        self._edits = examples.edit_lengths()
+        self._lengths = examples.state_lengths() + self._edits
         small = examples.is_synthetic and len(examples.instances) <= _PREPARED_LIMIT
         self._prepared = _prepare(config, examples.instances) if small else None
 
@@ -93,7 +94,7 @@ class Batches:
         order = random.permutation(len(self._lengths))
         if self.crop and isinstance(self.examples.instances, Split):
             self._crops = draw_crops(self.examples.instances, self.crop, random)
-            self._lengths = self._crops.lengths + self.examples.edit_lengths()
+            self._lengths = self._crops.lengths + self._edits
         batches: list[Rows] = []
         step = _CHUNK_BATCHES * self.size.instances
         for start in range(0, len(order), step):
@@ -106,7 +107,7 @@ class Batches:
 
     def _alike(self, chunk: Rows) -> list[Rows]:
         """Rows in groups with about as many edits, each sorted by size: so little is padded in either axis."""
-        by_edits = chunk[np.argsort(self.examples.edit_lengths()[chunk], kind="stable")]
+        by_edits = chunk[np.argsort(self._edits[chunk], kind="stable")]
         groups = np.array_split(by_edits, max(1, len(chunk) // (_GROUP_BATCHES * self.size.instances)))
         return [group[np.argsort(self._lengths[group], kind="stable")] for group in groups]
 
