@@ -97,7 +97,18 @@ def suggestion_of(document: Document, suggestion: Suggestion) -> dict[str, Any]:
 
 
 def reason_of(document: Document, reason: Reason) -> dict[str, Any]:
-    return {"range": range_of(document, reason.start, reason.end), "text": reason.text}
+    """What was done, `oldText` to `newText` (one of them may be empty), and where: `places`, the newest first.
+
+    `range` and `text` are its newest place and one text for it, for clients that want no more than this.
+    """
+    places = [range_of(document, *place) for place in reason.places]
+    return {
+        "range": places[0],
+        "text": reason.new or reason.old,
+        "oldText": reason.old,
+        "newText": reason.new,
+        "places": places,
+    }
 
 
 def place_of(document: Document, place: "Place") -> dict[str, Any]:

@@ -40,17 +40,21 @@ def hunks(recorder: Recorder) -> list[Hunk]:
 def places(recorder: Recorder, chosen: Sequence[Hunk]) -> list[Place]:
     """Where hunks stand in the text of now."""
     edits, explicit = recorder.edits, recorder.slots.explicit_positions()
-    borders: list[int] = []
+    result: list[Place] = []
     for first, last in chosen:
         inserts = [edit.content != DELETE for edit in edits[first:last]]
         start = explicit[first] + inserts[0]
-        end = start + sum(inserts)
-        for position, edit in zip(explicit[last:], edits[last:], strict=True):
-            start = _shifted(start, position, edit.content)
-            end = max(start, _shifted(end, position, edit.content))
-        borders += [start, end]
-    offsets = recorder.offsets_of_tokens(borders)
-    return [Place(*pair) for pair in zip(offsets[::2], offsets[1::2], strict=True)]
+        result.append(place_now(recorder, last, start, start + sum(inserts)))
+    return result
+
+
+def place_now(recorder: Recorder, count: int, start: int, end: int) -> Place:
+    """Where the tokens from start to end of the state after the first `count` edits stand in the text of now."""
+    explicit = recorder.slots.explicit_positions()[count:]
+    for position, edit in zip(explicit, recorder.edits[count:], strict=True):
+        start = _shifted(start, position, edit.content)
+        end = max(start, _shifted(end, position, edit.content))
+    return Place(*recorder.offsets_of_tokens([start, end]))
 
 
 def undoes(recorder: Recorder, edits: Sequence[Edit]) -> bool:

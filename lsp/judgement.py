@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from lsp.document import Document, trimmed
-from lsp.hunks import Hunk, Place, hunks, places, undoes
+from lsp.hunks import undoes
 from lsp.memory import Memory
 from lsp.open_file import OpenFile
+from lsp.reasons import reasons
 from lsp.recorder import Recorder
-from lsp.suggestions import Answer, Reason, Suggestion, settled
+from lsp.suggestions import Answer, Suggestion, settled
 from model.changes import Change
-from model.edits import DELETE, Edit
+from model.edits import Edit
 from server import schema
 
-_LIMIT_REASONS = 3
 _SURROUNDING_LINES = 1  # on each side; a dismissed suggestion may return when these have changed
 
 
@@ -91,24 +91,3 @@ def _objection(
     if file.is_dismissed(suggestion) or memory.is_dismissed(*surroundings(file.document, suggestion)):
         return "dismissed"
     return None
-
-
-def reasons(document: Document, recorder: Recorder, because: Sequence[int]) -> tuple[Reason, ...]:
-    """The places of the past edits that a prediction attended to, each once, the most attended first."""
-    known = hunks(recorder)
-    meant = dict.fromkeys(hunk for index in because for hunk in known if hunk.first <= index < hunk.last)
-    chosen = list(meant)[:_LIMIT_REASONS]
-    pairs = zip(chosen, places(recorder, chosen), strict=True)
-    return tuple(_reason(document, recorder, hunk, place) for hunk, place in pairs)
-
-
-def _reason(document: Document, recorder: Recorder, hunk: Hunk, place: Place) -> Reason:
-    text = document.slice(place.start, place.end)
-    if not text:  # all that is left of a deletion is its place
-        deleted = [
-            recorder.slots.contents[e.position]
-            for e in recorder.edits[hunk.first : hunk.last]
-            if e.content == DELETE
-        ]
-        text = recorder.text.tokenizer.decode(deleted)
-    return Reason(place.start, place.end, text)

@@ -7,10 +7,14 @@ type something else it is dropped. A new answer replaces it only if it no longer
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from lsp.document import trimmed
 from model.changes import Change, common_length
 from model.edits import Edit
+
+if TYPE_CHECKING:
+    from lsp.hunks import Place
 
 # One in view stays while its confidence is at least this share of the threshold; a new one needs all of it.
 STAYING_SHARE = 0.85
@@ -20,11 +24,14 @@ _BETTER_BY = 0.1
 
 @dataclass(frozen=True)
 class Reason:
-    """A past edit that a suggestion follows from: where it stands in the text now, and what stands there."""
+    """What the user did before, and a suggestion follows from: old became new, at these places in the text of now.
 
-    start: int
-    end: int
-    text: str
+    The newest place is the first; of a deletion all that is left is its place.
+    """
+
+    old: str
+    new: str
+    places: tuple["Place", ...]
 
 
 @dataclass(frozen=True)
@@ -61,14 +68,10 @@ class Answer:
 
 def follow(suggestion: Suggestion, change: Change) -> Suggestion | None:
     """The suggestion after the user's change; none when they went another way, or have done all of it themselves."""
-    start, end, _ = suggestion.change
-    if change.end < start:
-        return _shifted(suggestion, len(change.text) - (change.end - change.start))
-    if change.start > end:
-        return suggestion
-    if change.start < start or change.end > end:
-        return None
-    return _rest(suggestion, change)
+    left = _left(suggestion, change)
+    if left is None or not left.because:
+        return left
+    return replace(left, because=tuple(_carried(reason, change) for reason in left.because))
 
 
 def is_along(suggestion: Suggestion, change: Change) -> bool:
@@ -83,15 +86,28 @@ def is_whole(suggestion: Suggestion, changes: Sequence[Change], removed: str) ->
     return len(changes) == 1 and trimmed(changes[0], removed) == suggestion.trimmed
 
 
-def _shifted(suggestion: Suggestion, distance: int) -> Suggestion:
+def _left(suggestion: Suggestion, change: Change) -> Suggestion | None:
     start, end, text = suggestion.change
-    because = tuple(
-        Reason(reason.start + distance, reason.end + distance, reason.text)
-        if reason.start >= start
-        else reason
-        for reason in suggestion.because
+    if change.end < start:
+        grown = len(change.text) - (change.end - change.start)
+        return replace(suggestion, change=Change(start + grown, end + grown, text))
+    if change.start > end:
+        return suggestion
+    if change.start < start or change.end > end:
+        return None
+    return _rest(suggestion, change)
+
+
+def _carried(reason: Reason, change: Change) -> Reason:
+    def shifted(offset: int) -> int:
+        if offset >= change.end:
+            return offset + len(change.text) - (change.end - change.start)
+        return min(offset, change.start)
+
+    places = tuple(
+        place._replace(start=shifted(place.start), end=shifted(place.end)) for place in reason.places
     )
-    return replace(suggestion, change=Change(start + distance, end + distance, text), because=because)
+    return replace(reason, places=places)
 
 
 def _rest(suggestion: Suggestion, change: Change) -> Suggestion | None:

@@ -39,8 +39,9 @@ async def test_a_change_in_is_a_suggestion_out(tmp_path: Path, service: Scripted
             "start": {"line": 1, "character": 4},
             "end": {"line": 1, "character": 7},
         }
-        assert suggestion["because"][0]["text"] == "(y)"
-        assert suggestion["because"][0]["range"]["start"] == {"line": 0, "character": 0}
+        [reason] = suggestion["because"]
+        assert (reason["oldText"], reason["newText"]) == ("foo", "(y)")
+        assert reason["range"]["start"] == {"line": 0, "character": 0}
 
 
 async def test_pull_and_push_agree(tmp_path: Path, service: ScriptedService) -> None:
@@ -193,7 +194,17 @@ async def test_explain_tells_where_it_comes_from(tmp_path: Path, service: Script
         suggestion = await editor.suggestion(URI, version)
         explained = await editor.execute("likewise.lsp.explain", suggestion["id"])
         assert explained["suggestion"]["id"] == suggestion["id"]
-        assert [(reason["uri"], reason["text"]) for reason in explained["reasons"]] == [(URI, "(y)")]
+        place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}
+        assert explained["reasons"] == [
+            {
+                "uri": URI,
+                "range": place,
+                "text": "(y)",
+                "oldText": "foo",
+                "newText": "(y)",
+                "places": [place],
+            }
+        ]
         assert (await editor.execute("likewise.lsp.explain", "unknown"))["suggestion"] is None
 
 

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp.suggestions import Suggestion, follow, is_along, is_whole, settled
+from lsp.hunks import Place
+from lsp.suggestions import Reason, Suggestion, follow, is_along, is_whole, settled
 from model.changes import Change
 from tests.tokenizing import texts
 
@@ -59,6 +62,19 @@ def test_a_change_that_reaches_into_it_drops_it() -> None:
     assert follow(suggestion(10, "foo", "bar"), Change(8, 11, "")) is None
     assert follow(suggestion(10, "foo", "bar"), Change(10, 10, "x")) is None
     assert follow(suggestion(10, "foo", "bar"), Change(13, 13, "x")) is None
+
+
+def test_its_reasons_move_with_the_text() -> None:
+    reason = Reason("a", "b", (Place(12, 15), Place(4, 6), Place(2, 2)))
+    shown = replace(suggestion(10, "", "xyz"), because=(reason,))
+    for change, places in (
+        (Change(3, 3, "12"), ((14, 17), (6, 8), (2, 2))),
+        (Change(10, 10, "x"), ((13, 16), (4, 6), (2, 2))),
+        (Change(11, 14, ""), ((11, 12), (4, 6), (2, 2))),
+    ):
+        moved = follow(shown, change)
+        assert moved is not None
+        assert [(each.old, each.new, each.places) for each in moved.because] == [("a", "b", places)]
 
 
 @given(texts, texts, st.data())

@@ -102,7 +102,8 @@ export function addedLabel(addedText: string): string {
 export function oneLine(text: string, limit: number, { trim = true } = {}): string {
     const line = text.replaceAll(/(\r\n|\r|\n)[ \t]*/g, "⏎").replaceAll("\t", "⇥");
     const shown = trim ? line.trim() : line;
-    return shown.length <= limit ? shown : `${shown.slice(0, limit - 1)}…`;
+    // Half of a surrogate pair is no character.
+    return shown.length <= limit ? shown : `${shown.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 function hintFor(difference: Difference): string {

@@ -10,10 +10,12 @@ export interface Range {
     readonly end: Position;
 }
 
-/** One place that a suggestion follows from. */
+/** A change that a suggestion follows from, and its places, the newest first: that is `range`, too. */
 export interface Reason {
     readonly range: Range;
-    readonly text: string;
+    readonly oldText: string;
+    readonly newText: string;
+    readonly places: readonly Range[];
 }
 
 /** A replacement of `range`, whose text is `oldText`, by `newText`. */

@@ -1,12 +1,11 @@
-/** "Why this?": the edits of the user that a suggestion follows from, in a list whose entries lead there. */
+/** "Why this?": the changes of the user that a suggestion follows from, in a list whose entries lead there. */
 
 import * as vscode from "vscode";
 import { rangeOf } from "./decorations";
-import { differenceOf, oneLine, summaryOf } from "./display";
+import { differenceOf, summaryOf } from "./display";
 import { type Explanation, type Suggestion, serverCommands } from "./protocol";
+import { wordsFor } from "./reasons";
 import type { LanguageServer } from "./server";
-
-const LIMIT_REASON = 80;
 
 interface ReasonItem extends vscode.QuickPickItem {
     readonly place: vscode.Location;
@@ -19,10 +18,10 @@ export async function explainWhy(server: LanguageServer, suggestion: Suggestion 
     }
     const explanation = await server.execute<Explanation>(serverCommands.explain, suggestion.id);
     const reasons = explanation?.reasons ?? [];
-    const items: ReasonItem[] = reasons.map(({ uri, range, text }) => ({
-        place: new vscode.Location(vscode.Uri.parse(uri), rangeOf(range)),
-        label: `$(edit) line ${range.start.line + 1}: ${oneLine(text, LIMIT_REASON)}`,
-        description: vscode.workspace.asRelativePath(vscode.Uri.parse(uri)),
+    const items: ReasonItem[] = reasons.map((reason) => ({
+        place: new vscode.Location(vscode.Uri.parse(reason.uri), rangeOf(reason.range)),
+        label: `$(edit) ${withoutIcons(wordsFor(reason))}`,
+        description: vscode.workspace.asRelativePath(vscode.Uri.parse(reason.uri)),
     }));
     const percent = Math.round(suggestion.confidence * 100);
     const picked = await vscode.window.showQuickPick<ReasonItem>(items, {
@@ -33,6 +32,11 @@ export async function explainWhy(server: LanguageServer, suggestion: Suggestion 
     if (picked !== undefined) {
         await vscode.window.showTextDocument(picked.place.uri, { selection: picked.place.range });
     }
+}
+
+/** A "$(name)" of the user's text is not to be drawn as an icon: a word joiner, which is not seen, keeps it text. */
+function withoutIcons(words: string): string {
+    return words.replaceAll("$(", "$\u2060(");
 }
 
 function reveal({ place }: ReasonItem): void {

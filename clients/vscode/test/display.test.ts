@@ -113,6 +113,7 @@ describe("words for a change", () => {
 
     test("are cut when long", () => {
         expect(oneLine("x".repeat(50), 40)).toBe(`${"x".repeat(39)}…`);
+        expect(oneLine("😀😀😀", 4)).toBe("😀…");
     });
 
     test("keep blanks that CSS would drop", () => {
