@@ -402,7 +402,7 @@ class _Sequence:
     def _delete_next(self) -> None:
         slots = self._history.slots
         position = slots.order[self._newest_place]  # what moved up to where the deleted token stood
-        if slots.contents[position] == END:
+        if slots.contents[position] == END or not self._can_point_at(position):
             raise _Failed("below-threshold")
         self.score += float(self.predicted.positions[position])
         self.check()
@@ -426,10 +426,15 @@ class _Sequence:
     def _begins_next_line(self, line: Sequence[int]) -> bool:
         """Would the next edit be one at the beginning of the line after, rather than join it with this one?"""
         is_after = line[-1] == self._history.slots.order[self._last] and self._breaks(line[-1])
+        is_after = is_after and self._can_point_at(line[-1])
         if not is_after or int(self.predicted.positions[line].argmax()) < len(line) - 1:
             return False
         scores = self._history.content(self.predicted, line[-1])
         return int(_possible(scores, self._history.slots, line[-1]).argmax()) != DELETE
+
+    def _can_point_at(self, slot: int) -> bool:
+        """Does the model see it? In a long file the hunk may have come to the border of the window."""
+        return bool(self.predicted.positions[slot] > _LEAST)
 
     def _breaks(self, slot: int) -> bool:
         """Does a line begin with this token?"""

@@ -6,26 +6,46 @@
 
 import contextlib
 import ctypes
+import math
+import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
-from model.arrays import NO_DISTANCE, NO_MATCH, NO_SIMILARITY, EditFeatures, Places, apply_with_features
+# Before it is loaded: it would report to its makers, and nothing leaves the machine.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+import onnxruntime
+
 from model.bundle import GRAPHS, Bundle, BundleError
 from model.edits import PAD, Edit, Slots, check_tokens
-from model.replays import NO_PRECEDENT, NO_REPLAY
+from model.places import EditFeatures, Places, apply_with_features
+from model.relations import Related, relate
+from model.replays import NO_PRECEDENT
 from model.window import Predicted, WindowedHistory
 
 Floats = NDArray[np.float32]
 _NEVER = -1e9
 _NOTHING_REPLAYED = (PAD, NO_PRECEDENT)
+_ENCODED = ("state_", "copy_")  # how the names begin of what depends on the state alone
+_FROM_GRAPHS = (*_ENCODED, "past.", "row.")  # and of all that a graph has from another
+_EDIT_INPUTS = ("positions", "contents", "places", "subjects", "deletions", "neighbours", "moves", "steps")
+_KNOWN_INPUTS = {"state", "mask", "alive", "buckets", *_EDIT_INPUTS, "position", "replayed", "replayed_kinds"}
 # For one row at a time, which is what a keystroke brings, the runtime has a faster product of matrices than those that it
 # fuses with a scale or a sum.
 _SLOWER_FUSIONS = ("MatMulScaleFusion", "MatMulAddFusion")
+
+
+class _Cache(NamedTuple):
+    """What the graphs keep of each edit."""
+
+    past: str  # the input that reads it
+    new: str  # the output that writes what is new in it
+    row_shape: tuple[int, ...]
+    row_bytes: int
+    first: int  # rows that there are before the first edit: none or one
 
 
 class Predictor:
@@ -34,35 +54,41 @@ class Predictor:
     def __init__(self, bundle: Bundle, device: str = "auto") -> None:
         self.bundle = bundle
         providers = _providers(device)
-        self._device = "cuda" if providers[0] == "CUDAExecutionProvider" else "cpu"
+        self.device = "cuda" if providers[0] == "CUDAExecutionProvider" else "cpu"
         self._sessions = {graph: _session(bundle, graph, providers) for graph in GRAPHS}
         self.provider: str = self._sessions["step"].get_providers()[0]
         if device == "cuda" and self.provider != "CUDAExecutionProvider":
             raise BundleError("device cuda was asked for, but ONNX Runtime cannot use it here")
-        self._inputs = {graph: [i.name for i in s.get_inputs()] for graph, s in self._sessions.items()}
-        self._outputs = {
-            graph: {o.name: "cpu" if _is_read(o.name) else self._device for o in s.get_outputs()}
-            for graph, s in self._sessions.items()
-        }  # and where each is wanted
-        self.relations = {
-            *self._inputs["encode"],
-            *self._inputs["step"],
-            *self._inputs["content"],
-        }  # names; others need not be computed
+        self.inputs = {graph: _shapes(s.get_inputs()) for graph, s in self._sessions.items()}
+        self.outputs = {graph: _shapes(s.get_outputs()) for graph, s in self._sessions.items()}
+        self._check_graphs()
+        self.caches = [
+            self._cache(name, shape)
+            for name, shape in (self.inputs["content"] | self.inputs["step"]).items()
+            if name.replace("past.", "new.") in self.outputs["step"]
+        ]
         # What an encoding needs while it runs is many times what it leaves: it is given back.
         self._options = onnxruntime.RunOptions()
         self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        self._check_graphs()
 
     def _check_graphs(self) -> None:
         """The graphs and the configuration must be of one network."""
         config = self.bundle.config
-        shapes = {o.name: o.shape for graph in GRAPHS for o in self._sessions[graph].get_outputs()}
-        for name, size in (("content_scores", config.vocabulary_size), ("state_hiddens", config.hidden_size)):
-            if name not in shapes or shapes[name][-1] != size:
-                raise BundleError(
-                    f"the graphs in {self.bundle.directory} are not of the network in config.json"
-                )
+        sizes = {
+            "content_scores": self.outputs["content"].get("content_scores", [0])[-1],
+            "state_hiddens": self.outputs["encode"].get("state_hiddens", [0])[-1],
+        }
+        wanted = {"content_scores": config.vocabulary_size, "state_hiddens": config.hidden_size}
+        unknown = set().union(*self.inputs.values()) - _KNOWN_INPUTS
+        if sizes != wanted or any(not name.startswith(_FROM_GRAPHS) for name in unknown):
+            raise BundleError(
+                f"the graphs in {self.bundle.directory} are not of the network in config.json, or of another version"
+            )
+
+    def _cache(self, past: str, shape: Sequence[Any]) -> _Cache:
+        new, row_shape = past.replace("past.", "new."), tuple(shape[2:])
+        row_bytes = np.dtype(np.float32).itemsize * math.prod(row_shape)
+        return _Cache(past, new, row_shape, row_bytes, first=int(new in self.outputs["encode"]))
 
     def open(self, state: Sequence[int]) -> "History | WindowedHistory":
         """Encode a state. A file longer than the model's limit is seen through a window."""
@@ -72,23 +98,70 @@ class Predictor:
             return WindowedHistory(lambda window: History(self, window), state, config)
         return History(self, state)
 
-    def run(self, graph: str, given: dict[str, Any]) -> dict[str, Any]:
-        """Run a graph. Arrays come from the host, the rest are tensors on the device; so are the results."""
-        binding = self._sessions[graph].io_binding()
-        for name in self._inputs[graph]:
-            value = given[name]
-            if isinstance(value, np.ndarray):
-                binding.bind_cpu_input(name, value)
-            else:
-                binding.bind_ortvalue_input(name, value)
-        for name, device in self._outputs[graph].items():
-            binding.bind_output(name, device)
-        self._sessions[graph].run_with_iobinding(binding, self._options if graph == "encode" else None)
-        return dict(zip(self._outputs[graph], binding.get_outputs(), strict=True))
+    def binding(self, graph: str) -> Any:
+        """What a graph reads and writes, to be filled in."""
+        return self._sessions[graph].io_binding()
 
-    def own(self, value: Any) -> Any:
-        """A tensor for long: on the CPU a copy, which does not keep alive the memory that its graph ran in."""
-        return value.numpy().copy() if self._device == "cpu" else value
+    def run(self, graph: str, binding: Any) -> None:
+        self._sessions[graph].run_with_iobinding(binding, self._options if graph == "encode" else None)
+
+
+class _Rows:
+    """The caches of a history: a graph reads the first rows of each and writes the next ones where they belong.
+
+    So an edit that is taken back costs nothing, and one that is added is not copied."""
+
+    def __init__(self, predictor: Predictor, capacity: int) -> None:
+        self._predictor, self._capacity = predictor, capacity
+        self._values = {cache.past: self._room(cache) for cache in predictor.caches}
+        # What each graph is bound to: while a word is typed it stays the same, and to bind takes as long as some of the graph.
+        self._bound: dict[tuple[str, str], tuple[int, int]] = {}
+
+    @property
+    def nbytes(self) -> int:
+        return self._capacity * sum(cache.row_bytes for cache in self._predictor.caches)
+
+    def bind_past(self, binding: Any, graph: str, edits: int) -> None:
+        """Let a graph read what it needs of so many edits."""
+        device, asked = self._predictor.device, self._predictor.inputs[graph]
+        if self._is_bound("past", graph, edits, 0):
+            return
+        for past, _, row_shape, _, first in self._predictor.caches:
+            if past in asked:
+                address = self._values[past].data_ptr()
+                binding.bind_input(past, device, 0, np.float32, (1, edits + first, *row_shape), address)
+
+    def bind_new(self, binding: Any, graph: str, edits: int, count: int) -> None:
+        """Let a graph write what so many new edits add; with none, what caches begin with."""
+        device, given = self._predictor.device, self._predictor.outputs[graph]
+        if edits + count + 1 > self._capacity:
+            self._grow(edits + count + 1)
+        if self._is_bound("new", graph, edits, count):
+            return
+        for past, new, row_shape, row_bytes, first in self._predictor.caches:
+            if new in given:
+                begin, rows = (edits + first, count) if count else (0, first)
+                address = self._values[past].data_ptr() + begin * row_bytes
+                binding.bind_output(new, device, 0, np.float32, (1, rows, *row_shape), address)
+
+    def _is_bound(self, what: str, graph: str, edits: int, count: int) -> bool:
+        """And from now on it is."""
+        before = self._bound.get((what, graph))
+        self._bound[what, graph] = edits, count
+        return before == (edits, count)
+
+    def _room(self, cache: _Cache) -> Any:
+        shape = (1, self._capacity, *cache.row_shape)
+        return onnxruntime.OrtValue.ortvalue_from_shape_and_type(shape, np.float32, self._predictor.device, 0)
+
+    def _grow(self, least: int) -> None:
+        known, self._capacity = self._capacity, max(least, 2 * self._capacity)
+        for cache in self._predictor.caches:
+            grown = np.zeros((1, self._capacity, *cache.row_shape), np.float32)
+            grown[:, :known] = self._values[cache.past].numpy()
+            value = onnxruntime.OrtValue.ortvalue_from_numpy(grown, self._predictor.device, 0)
+            self._values[cache.past] = value
+        self._bound.clear()
 
 
 class History:
@@ -99,6 +172,9 @@ class History:
         config = predictor.bundle.config
         self._places = Places(state, config.limit_edits)
         self._columns = -(-len(state) // config.state_multiple) * config.state_multiple
+        self._rows = _Rows(predictor, config.limit_edits + 1)
+        self._subjects: list[int] = []  # the token that each edit inserted or deleted
+        self._waiting: list[tuple[Edit, EditFeatures]] = []  # applied, but not run yet
         self._encode(state)
 
     @property
@@ -111,11 +187,12 @@ class History:
         """About how much memory it holds: the encoded state, Python's lists, a distribution after each append."""
         slots, size = self._columns + len(self.slots.edits), self._predictor.bundle.config.hidden_size
         predicted = sum(each is not None for each in self._predicted)
-        return 4 * self._columns * (3 * size + 64) + 100 * slots + 4 * slots * predicted
+        return 4 * self._columns * (3 * size + 64) + self._rows.nbytes + 100 * slots + 4 * slots * predicted
 
     def keep(self, count: int) -> None:
         """Forget all edits but the first `count`."""
         self._places.keep(count)
+        del self._subjects[count:]
         del self._predicted[count + 1 :]
         del self._waiting[max(0, count + 1 - len(self._predicted)) :]
 
@@ -139,6 +216,7 @@ class History:
         except Exception:  # whatever it was: the history is as it was before
             self._places.keep(known)
             raise
+        self._subjects += [each.subject for each in features]
         self._waiting += zip(edits, features, strict=True)
 
     def predict(self) -> Predicted:
@@ -156,12 +234,17 @@ class History:
 
     def content(self, predicted: Predicted, position: int) -> Floats:
         """Log-probabilities of the content at a position."""
-        column = np.array([[self._column(position)]], dtype=np.int64)
-        given = self._fixed | self._caches | self._kept(predicted.edits) | predicted.rows
         content, kind = predicted.replayed.get(position, _NOTHING_REPLAYED)
-        given |= {"position": column, "replayed": np.array([[content]]), "replayed_kinds": np.array([[kind]])}
-        outputs = self._predictor.run("content", given)
-        scores: Floats = outputs["content_scores"].numpy()[0, 0]
+        given = predicted.rows | {
+            "position": _row([self._column(position)]),
+            "replayed": _row([content]),
+            "replayed_kinds": _row([kind]),
+            "past.subjects": _row(self._subjects[: predicted.edits]),
+        }
+        scores: Floats = np.empty(self._predictor.bundle.config.vocabulary_size, np.float32)
+        binding = self._binding("content")
+        self._rows.bind_past(binding, "content", predicted.edits)
+        self._run("content", binding, given, {"content_scores": scores[None, None]})
         return scores
 
     def _run_waiting(self) -> None:
@@ -170,101 +253,111 @@ class History:
             return
         edits, features = [edit for edit, _ in self._waiting], [each for _, each in self._waiting]
         known = len(self.slots.edits) - len(edits)
-        given = self._fixed | self._caches | self._kept(known) | self._edit_arrays(edits, features)
-        outputs = self._predictor.run("step", given | self._relations())
-        self._take(outputs)
-        self._predicted += [None] * (len(edits) - 1) + [self._read(outputs)]
+        binding = self._binding("step")
+        self._rows.bind_new(binding, "step", known, len(edits))
+        self._rows.bind_past(binding, "step", known)
+        predicted = self._point("step", binding, self._edit_arrays(edits, features))
+        self._predicted += [*[None] * (len(edits) - 1), predicted]
         self._waiting.clear()
 
     def _encode(self, state: Sequence[int]) -> None:
+        predictor = self._predictor
         padded = np.zeros((1, self._columns), dtype=np.int64)
         padded[0, : len(state)] = state
         mask = np.full((1, self._columns), _NEVER, dtype=np.float32)
         mask[0, : len(state)] = 0.0
         self._fixed: dict[str, Any] = {"state": padded, "mask": mask}
-        outputs = self._predictor.run("encode", self._fixed | self._relations())
-        self._predicted: list[Predicted | None] = [self._read(outputs)]  # after each number of edits that ran
-        outputs = {name: self._predictor.own(value) for name, value in outputs.items()}
-        self._fixed |= {
-            name: value for name, value in outputs.items() if name.startswith(("state_", "copy_"))
-        }
-        self._take(outputs)
-        self._waiting: list[tuple[Edit, EditFeatures]] = []  # applied, but not run yet
+        self._bindings: dict[str, Any] = {}  # by graph, for this history
+        binding = predictor.binding("encode")
+        encoded = [name for name in predictor.outputs["encode"] if name.startswith(_ENCODED)]
+        for name in encoded:
+            binding.bind_output(name, predictor.device)
+        self._rows.bind_new(binding, "encode", 0, 0)
+        # After each number of edits that ran.
+        self._predicted: list[Predicted | None] = [self._point("encode", binding, self._fixed)]
+        values = binding.get_outputs()[: len(encoded)]  # in the order in which they were bound
+        self._fixed |= {name: self._own(value) for name, value in zip(encoded, values, strict=True)}
 
-    def _take(self, outputs: dict[str, Any]) -> None:
-        self._caches = {
-            name.replace("present.", "past."): value
-            for name, value in outputs.items()
-            if name.startswith("present.")
-        }
+    def _own(self, value: Any) -> Any:
+        """A tensor for long: on the CPU a copy, which does not keep alive the memory that its graph ran in."""
+        return value.numpy().copy() if self._predictor.device == "cpu" else value
 
-    def _read(self, outputs: dict[str, Any]) -> Predicted:
-        scores = outputs["position_scores"].numpy()[0, 0]
+    def _binding(self, graph: str) -> Any:
+        """What depends on the state alone is bound once."""
+        if graph not in self._bindings:
+            self._bindings[graph] = self._predictor.binding(graph)
+            self._bind_inputs(graph, self._bindings[graph], self._fixed)
+        return self._bindings[graph]
+
+    def _bind_inputs(self, graph: str, binding: Any, given: dict[str, Any]) -> None:
+        """Arrays come from the host, the rest are tensors on the device."""
+        for name, value in given.items():
+            if name not in self._predictor.inputs[graph]:
+                continue
+            if isinstance(value, np.ndarray):
+                binding.bind_cpu_input(name, value)
+            else:
+                binding.bind_ortvalue_input(name, value)
+
+    def _point(self, graph: str, binding: Any, given: dict[str, Any]) -> Predicted:
+        """Run a graph that tells the distribution of the next position."""
+        edits, columns = len(self.slots.edits), self._places.by_column(self._columns)
+        asked = self._predictor.inputs[graph]
+        related = relate(self._places) if "buckets" in asked else None
+        given = given | {"alive": (columns >= 0)[None, None]}
+        if related is not None:
+            given["buckets"] = related.buckets.take(columns, axis=1)[None, None]
+        scores: Floats = np.empty((1, 1, len(columns)), np.float32)
+        because: Floats = np.empty((1, edits + 1), np.float32)
+        shapes = self._predictor.outputs[graph]
+        rows = {
+            name: np.empty(shape, np.float32) for name, shape in shapes.items() if name.startswith("row.")
+        }
+        self._run(graph, binding, given, {"position_scores": scores, "because": because, **rows})
         length = self.slots.state_length
         return Predicted(
-            positions=np.concatenate([scores[:length], scores[self._columns :]]),
-            because=outputs["because"].numpy()[0, 1:].copy(),  # row 0 is no edit
-            edits=len(self.slots.edits),
-            replayed=self._replayed(),
-            # Copied out: a tensor would keep alive what else came from its run.
-            rows={name: value.numpy().copy() for name, value in outputs.items() if name.startswith("row.")},
+            positions=np.concatenate([scores[0, 0, :length], scores[0, 0, self._columns :]]),
+            because=because[0, 1:],  # row 0 is no edit
+            edits=edits,
+            replayed={} if related is None else self._by_slot(related),
+            rows=rows,
         )
 
-    def _kept(self, count: int) -> dict[str, Any]:
-        indices = np.arange(count + 1, dtype=np.int64)
-        return {"kept": indices[:count], "kept_rows": indices}
+    def _run(self, graph: str, binding: Any, given: dict[str, Any], wanted: dict[str, Floats]) -> None:
+        self._bind_inputs(graph, binding, given)
+        for name, array in wanted.items():
+            binding.bind_output(name, "cpu", 0, np.float32, array.shape, array.ctypes.data)
+        self._predictor.run(graph, binding)
+
+    def _by_slot(self, related: Related) -> dict[int, tuple[int, int]]:
+        """What a precedent would have as content, and its kind, at the few slots where there is one."""
+        places, order = np.flatnonzero(related.kinds != NO_PRECEDENT), self.slots.order
+        pairs = zip(related.contents[places].tolist(), related.kinds[places].tolist(), strict=True)
+        return {order[place]: pair for place, pair in zip(places.tolist(), pairs, strict=True)}
 
     def _column(self, slot: int) -> int:
         return slot if slot < self.slots.state_length else slot - self.slots.state_length + self._columns
 
     def _edit_arrays(self, edits: Sequence[Edit], features: Sequence[EditFeatures]) -> dict[str, Any]:
         return {
-            "positions": np.array([[self._column(edit.position) for edit in edits]], dtype=np.int64),
-            "contents": np.array([[edit.content for edit in edits]], dtype=np.int64),
-            "places": np.array([[f.place for f in features]], dtype=np.int64),
-            "subjects": np.array([[f.subject for f in features]], dtype=np.int64),
-            "deletions": np.array([[int(f.is_deletion) for f in features]], dtype=np.int64),
-            "neighbours": np.array([[f.neighbours for f in features]], dtype=np.int64),
-            "moves": np.array([[f.move for f in features]], dtype=np.int64),
-            "steps": np.array([[f.step for f in features]], dtype=np.int64),
+            "positions": _row([self._column(edit.position) for edit in edits]),
+            "contents": _row([edit.content for edit in edits]),
+            "places": _row([each.place for each in features]),
+            "subjects": _row([each.subject for each in features]),
+            "deletions": _row([int(each.is_deletion) for each in features]),
+            "neighbours": _row([each.neighbours for each in features]),
+            "moves": _row([each.move for each in features]),
+            "steps": _row([each.step for each in features]),
         }
 
-    def _relations(self) -> dict[str, Any]:
-        """What is known of each slot as a place for the next edit: as much of it as the graphs ask for."""
-        places, wanted = self._places, self._predictor.relations
-        known: dict[str, tuple[Callable[[], NDArray[Any]], int]] = {
-            "alive": (lambda: places.current >= 0, False),
-            "distances": (places.distances, NO_DISTANCE),
-            "matches": (places.matches, NO_MATCH),
-            "earlier_matches": (places.earlier_matches, NO_MATCH),
-            "similarities": (places.similarities, NO_SIMILARITY),
-            "replays": (places.replays, NO_REPLAY),
-            "earlier_replays": (places.earlier_replays, NO_REPLAY),
-        }
-        return {
-            name: self._by_column(find(), fill=fill) for name, (find, fill) in known.items() if name in wanted
-        }
 
-    def _replayed(self) -> dict[int, tuple[int, int]]:
-        """What a precedent would have as content, and its kind, at the few slots where there is one."""
-        if "replayed" not in self._predictor.relations:  # the graphs do not ask
-            return {}
-        contents, kinds = self._places.replayed()
-        slots = np.flatnonzero(kinds != NO_PRECEDENT)
-        pairs = zip(contents[slots].tolist(), kinds[slots].tolist(), strict=True)
-        return dict(zip(slots.tolist(), pairs, strict=True))
-
-    def _by_column(self, by_slot: NDArray[Any], fill: int | bool) -> NDArray[Any]:
-        length = self.slots.state_length
-        result = np.full((1, 1, self._columns + len(by_slot) - length), fill, dtype=by_slot.dtype)
-        result[0, 0, :length] = by_slot[:length]
-        result[0, 0, self._columns :] = by_slot[length:]
-        return result
+def _row(values: Sequence[Any]) -> NDArray[np.int64]:
+    """A batch of one."""
+    return np.array([values], dtype=np.int64)
 
 
-def _is_read(output: str) -> bool:
-    """Is it for us, rather than for another graph?"""
-    return output.endswith("_scores") or output == "because"
+def _shapes(values: Sequence[Any]) -> dict[str, list[Any]]:
+    return {value.name: value.shape for value in values}
 
 
 def _session(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.InferenceSession:

@@ -20,7 +20,7 @@ _KINDS = 4  # whether the change deletes anything, and whether it was made twice
 _SIDES = 4  # whether the token on the left agrees, and the one on the right
 _RANKS = 3  # the next such place, the one after, all others
 _LEFT = (0, 1, 2, 3, 5)  # numbers of places left that are told apart, each up to the next
-_LONGEST = 12  # tokens of a change that are compared
+LONGEST = 12  # tokens of a change that are compared
 _BOTH_SIDES = _SIDES - 1
 
 NO_REPLAY = 0
@@ -56,78 +56,89 @@ class Precedent(NamedTuple):
         return int(bool(self.gone)) + 2 * self.is_repeated
 
 
-def replay_buckets(tokens: Ints, precedent: Precedent, first: int, last: int) -> Ints:
-    """For each place of a state: the bucket of pointing there to replay a change.
+def replay_buckets(padded: Ints, precedent: Precedent, first: int, last: int) -> Ints:
+    """For each place of a state, given with LONGEST tokens of padding on both sides: the bucket of pointing there to
+    replay a change.
 
     The newest hunk covers the places from first to last (exclusive): what overlaps it does not count."""
-    places, sides = _fits(tokens, precedent, first, last)
-    result = np.full(len(tokens), NO_REPLAY, dtype=np.int64)
-    # A deletion points at the first token that goes, an insertion at the token before.
-    shift = 0 if precedent.gone else -1
-    # Without anything deleted a place is told by its sides alone: those that agree in both are not ranked among the others.
-    groups = [sides >= 0] if precedent.gone else [sides == side for side in range(1, _SIDES)]
-    for group in groups:
-        chosen, agreeing = places[group], sides[group]
-        split = int(chosen.searchsorted(last))
-        ranks = np.concatenate([np.arange(split - 1, -1, -1), np.arange(len(chosen) - split)])
-        is_before = np.arange(len(chosen)) < split
-        buckets = (precedent.kind * _SIDES + agreeing) * 2 + is_before
-        result[chosen + shift] = 1 + buckets * _RANKS + np.minimum(ranks, _RANKS - 1)
-    count = len(places) if precedent.gone else int((sides == _BOTH_SIDES).sum())
+    places, sides = _fits(padded, precedent, first, last)
+    result = np.full(len(padded) - 2 * LONGEST, NO_REPLAY, dtype=np.int64)
+    if precedent.gone:  # points at the first token that goes
+        count = len(places)
+        result[places] = _ranked(precedent, places, sides, last)
+    else:  # points at the token before; places that agree on both sides are not ranked among the others
+        count = int(np.count_nonzero(sides == _BOTH_SIDES))
+        for side in range(1, _SIDES):
+            alike = places[sides == side]
+            if len(alike):
+                result[alike - 1] = _ranked(precedent, alike, side, last)
     result[-1] = _FIRST_STOP + precedent.kind * len(_LEFT) + sum(count >= least for least in _LEFT[1:])
     return result
 
 
+def _ranked(precedent: Precedent, places: Ints, sides: Ints | int, last: int) -> Ints:
+    """Buckets of places, in order, by their rank on their side of the newest hunk."""
+    ranks = np.arange(len(places)) - places.searchsorted(last)
+    is_before = ranks < 0
+    ranks = np.minimum(np.where(is_before, -1 - ranks, ranks), _RANKS - 1)
+    result: Ints = 1 + ((precedent.kind * _SIDES + sides) * 2 + is_before) * _RANKS + ranks
+    return result
+
+
 def fitting(buckets: Ints) -> Ints:
-    """How a change fits: the kind of change and the sides, whatever the rank; -1 where it does not."""
-    is_place = (buckets > NO_REPLAY) & (buckets < _FIRST_STOP)
-    return np.where(is_place, (buckets - 1) // (2 * _RANKS), -1)
+    """How a change fits where it does: the kind of change and the sides, whatever the rank."""
+    return (buckets - 1) // (2 * _RANKS)
 
 
-def _fits(tokens: Ints, precedent: Precedent, first: int, last: int) -> tuple[Ints, Ints]:
+def _fits(padded: Ints, precedent: Precedent, first: int, last: int) -> tuple[Ints, Ints]:
     """The places where the change could begin, in order, and for each which sides agree."""
-    gone = precedent.gone[:_LONGEST]
+    gone = precedent.gone[:LONGEST]
     size = len(gone)
     if gone:
-        places = np.flatnonzero(tokens == gone[0])
-        places = places[_stands(gone, tokens, places)]
+        places = np.flatnonzero(padded == gone[0]) - LONGEST
+        if size > 1:
+            places = places[_stands(gone, padded, places)]
         touched = places.searchsorted([max(1, first - size + 1), last])
     else:
-        places = _beside(tokens, precedent)
-        come = precedent.come[:_LONGEST]
-        is_made = _stands(come, tokens, places) | _stands(come, tokens, places - len(come))
+        places = _beside(padded, precedent)
+        come = precedent.come[:LONGEST]
+        is_made = _stands(come, padded, places) | _stands(come, padded, places - len(come))
         places = places[~is_made]
         touched = places.searchsorted([max(1, first), last + 1])
     begin = places.searchsorted(1)  # not before the start token
     places = np.concatenate([places[begin : touched[0]], places[max(begin, touched[1]) :]])
-    return places, _sides(tokens, precedent, places, size)
+    return places, _sides(padded, precedent, places, size)
 
 
-def _beside(tokens: Ints, precedent: Precedent) -> Ints:
+def _beside(padded: Ints, precedent: Precedent) -> Ints:
     """The places whose sides allow an insertion."""
-    left, right = np.ones(len(tokens), dtype=np.bool_), np.ones(len(tokens), dtype=np.bool_)
-    if precedent.left is not None:
-        left[1:] = tokens[:-1] == precedent.left
-    if precedent.right is not None:
-        right = tokens == precedent.right
-    is_told = precedent.left is not None or precedent.right is not None
-    allowed = left & right & is_told if precedent.is_repeated else left | right
+    left, right = precedent.left, precedent.right
+    before, tokens = padded[LONGEST - 1 : -LONGEST - 1], padded[LONGEST:-LONGEST]
+    if left is None and right is None:
+        is_anywhere = not precedent.is_repeated
+        return np.arange(len(tokens)) if is_anywhere else np.arange(0)
+    if left is None or right is None:
+        allowed = tokens == right if left is None else before == left
+        allowed = allowed if precedent.is_repeated else np.ones_like(allowed)
+    elif precedent.is_repeated:
+        allowed = (before == left) & (tokens == right)
+    else:
+        allowed = (before == left) | (tokens == right)
     return np.flatnonzero(allowed)
 
 
-def _sides(tokens: Ints, precedent: Precedent, places: Ints, size: int) -> Ints:
+def _sides(padded: Ints, precedent: Precedent, places: Ints, size: int) -> Ints:
     """For each place where so many tokens would go: does the left side agree (1), the right one (2)?"""
     sides: Ints = np.full(len(places), _BOTH_SIDES, dtype=np.int64)
     if precedent.left is not None:
-        sides -= tokens[places - 1] != precedent.left
+        sides -= padded[places + (LONGEST - 1)] != precedent.left
     if precedent.right is not None:
-        sides -= 2 * ~_stands((precedent.right,), tokens, places + size)
+        sides -= 2 * (padded[places + (LONGEST + size)] != precedent.right)
     return sides
 
 
-def _stands(run: tuple[int, ...], tokens: Ints, places: Ints) -> Bools:
-    """For each of the places, which may be outside: do these tokens begin there?"""
-    result: Bools = (places >= 0) & (places + len(run) <= len(tokens))
-    for offset, token in enumerate(run):
-        result &= tokens.take(places + offset, mode="clip") == token
+def _stands(run: tuple[int, ...], padded: Ints, places: Ints) -> Bools:
+    """For each of the places: do these tokens begin there?"""
+    around: Ints = places[:, None] + np.arange(LONGEST, LONGEST + len(run))
+    result: Bools = (padded[around] == np.array(run)).all(axis=1)
     return result

@@ -6,8 +6,8 @@ sleep when there is nothing to do.
 On the CPU each step is handed to a thread by itself: to run several as one batch is slower there than one after another. On
 CUDA, where all steps share one device, those that wait are handed over together, run back to back, and their callers are
 woken together: the device does not idle while the event loop turns. They are not one padded tensor. The graphs hold one
-history: caches of two are of different lengths, ages of edits are counted from a cache's end, and which edits are kept is one
-list for all rows. To pad would need a mask in every attention over edits, and a copy of all caches at each step.
+history: caches of two are of different lengths, and each stays in memory of its own, where the graphs read and write in place.
+To pad would need a mask in every attention over edits, and a copy of all caches at each step.
 """
 
 import asyncio
@@ -17,11 +17,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from server.memory import give_back
 from server.metrics import Metrics
 
 T = TypeVar("T")
 
 _LIMIT_TOGETHER = 8  # steps handed over at once; the first caller waits for the last
+# What took this long needed much memory while it ran, and to give that back is little beside it. After each short encoding
+# it would not be: a POST takes a quarter longer when its memory comes anew from the machine.
+_LONG_SECONDS = 0.1
 
 
 class Overloaded(Exception):
@@ -72,7 +76,7 @@ class Scheduler:
             raise Overloaded(f"{self.encodes_waiting} requests are waiting already")
         self.encodes_waiting += 1
         try:
-            timed = self._timed("encode", function)
+            timed = self._timed("encode", lambda: _tidily(function))
             # A cancelled caller takes what has not begun out of the queue; what runs, runs to its end.
             return await asyncio.get_running_loop().run_in_executor(self._encodes, timed)
         finally:
@@ -116,6 +120,15 @@ class Scheduler:
             else:
                 job.future.set_result(outcome)
         self._hand_over(loop)
+
+
+def _tidily(function: Callable[[], T]) -> T:
+    """What a function gives; if it took long, the memory that it needed is given back at once."""
+    began = time.perf_counter()
+    result = function()
+    if time.perf_counter() - began > _LONG_SECONDS:
+        give_back()
+    return result
 
 
 def _outcome(job: _Job) -> Any:

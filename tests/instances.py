@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from model.edits import DELETE, END, START, Edit, Instance, Slots, State
+from model.places import Places
 
 VOCABULARY_SIZE = 13
 tokens = st.integers(DELETE + 1, VOCABULARY_SIZE - 1)
@@ -25,3 +26,10 @@ def instances(draw: st.DrawFn, max_edits: int = 7) -> Instance:
     for _ in range(draw(st.integers(0, max_edits))):
         slots.apply_explicit(draw(explicit_edits(len(slots.order))))
     return Instance(tuple(slots.contents[: slots.state_length]), tuple(slots.edits))
+
+
+def places_after(instance: Instance, count: int, capacity: int = 3) -> Places:
+    places = Places(instance.state, capacity)
+    for edit in instance.edits[:count]:
+        places.apply(edit)
+    return places

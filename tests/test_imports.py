@@ -1,5 +1,6 @@
 """Who may know whom, seen from outside: each import in a Python of its own."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +78,28 @@ def test_the_model_knows_nobody() -> None:
 @pytest.mark.parametrize("package", OURS)
 def test_the_files_that_make_packages_are_empty(package: str) -> None:
     assert all(path.read_text() == "" for path in (ROOT / package).rglob("__init__.py"))
+
+
+_RUNTIME = """
+import importlib.abc
+import os
+import sys
+
+class Watch(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == "onnxruntime":
+            print(os.environ.get("ORT_DISABLE_TELEMETRY"))
+
+sys.meta_path.insert(0, Watch())
+__import__(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("name", ["server.__main__", "model.predictor", "training.evaluate"])
+def test_the_runtime_is_told_to_report_to_nobody_before_it_is_loaded(name: str) -> None:
+    command = [sys.executable, "-c", _RUNTIME, name]
+    environment = {key: value for key, value in os.environ.items() if key != "ORT_DISABLE_TELEMETRY"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.split() == ["1"]

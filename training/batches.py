@@ -27,6 +27,7 @@ _PREPARED_LIMIT = (
     20_000  # instances; the synthetic tasks are kept as arrays, real data are made into arrays when needed
 )
 _PREPARED_PART = 250
+_WITH_COLUMNS = {"alive", "buckets", "states", "previous"}  # whose last axis is that of the tokens
 _WITHOUT_EDITS = {"state", "state_mask"}  # the other arrays have the edits as their second axis
 
 
@@ -174,8 +175,8 @@ def _select(batch: Arrays, rows: Rows, longest_state: int | None = None) -> Arra
         array = getattr(batch, field.name)
         if field.name not in _WITHOUT_EDITS:
             array = array[:, :edits]
-        if array.ndim == 3 and array.shape[2] == batch.alive.shape[2]:
-            array = array[:, :, :tokens]
+        if field.name in _WITH_COLUMNS:
+            array = array[..., :tokens]
         array = array[rows]
         selected[field.name] = array if array.dtype == np.bool_ else array.astype(np.int64)
     return type(batch)(**selected)

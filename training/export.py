@@ -38,6 +38,7 @@ from model.networks.incremental import (
     Replayed,
     Tensors,
     TorchBatch,
+    grow_all,
 )
 from model.predictor import Predictor
 from model.tokenizer import Tokenizer
@@ -55,7 +56,7 @@ EDITS = tuple(field.name for field in fields(EditInputs))
 
 
 class _Encode(nn.Module):
-    """state, mask, relations -> encoded state, caches of an empty history, row 0, its position scores."""
+    """state, mask, relations -> encoded state, what caches begin with, row 0, its position scores."""
 
     def __init__(self, network: IncrementalNetwork) -> None:
         super().__init__()
@@ -65,39 +66,37 @@ class _Encode(nn.Module):
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         state, mask, *relations = inputs
         encoded = self.network.encode(state, mask)
-        caches, rows = self.network.start(encoded)
-        scores = self.network.point(encoded, caches, rows, Relations(*relations))
-        because = caches.pop("because")
+        grown = self.network.start(encoded)
+        scores = self.network.point(encoded, grown.caches, grown.rows, Relations(*relations))
         results = {name: value for name, value in encoded.items() if name not in ("state", "state_mask")}
-        results |= {f"present.{name}": value for name, value in caches.items()}
-        results |= {f"row.{name}": value for name, value in rows.items()}
-        results |= {"position_scores": torch.log_softmax(scores, dim=-1), "because": because}
+        results |= {f"new.{name}": value for name, value in grown.caches.items() if value.shape[1]}
+        results |= {f"row.{name}": value for name, value in grown.rows.items()}
+        results |= {"position_scores": torch.log_softmax(scores, dim=-1), "because": grown.because}
         self.outputs = list(results)
         return tuple(results.values())
 
 
 class _Step(nn.Module):
-    """encoded state, caches, new edits, relations -> grown caches, the newest row, its position scores."""
+    """encoded state, caches, new edits, relations -> what is new in the caches, the newest row, its position scores."""
 
-    def __init__(self, network: IncrementalNetwork, encoded: Sequence[str], caches: dict[str, int]) -> None:
+    def __init__(self, network: IncrementalNetwork, encoded: Sequence[str], caches: Sequence[str]) -> None:
         super().__init__()
         self.network, self.encoded, self.caches = network, encoded, caches
-        self.inputs = [*_FROM_HOST, *encoded, "kept", "kept_rows", *(f"past.{name}" for name in caches)]
-        self.inputs += [*EDITS, *RELATIONS]
+        self.inputs = [*_FROM_HOST, *encoded, *(f"past.{name}" for name in caches), *EDITS, *RELATIONS]
         self.outputs: list[str] = []
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         given = dict(zip(self.inputs, inputs, strict=True))
         encoded, caches = _given(given, self.encoded, self.caches)
         edits = EditInputs(**{name: given[name] for name in EDITS})
-        caches, rows = self.network.append(encoded, caches, edits)
-        rows = {name: value[:, -1:] for name, value in rows.items()}
+        grown = self.network.append(encoded, caches, edits)
+        rows = {name: value[:, -1:] for name, value in grown.rows.items()}
         relations = Relations(*(given[name] for name in RELATIONS))
-        scores = self.network.point(encoded, caches, rows, relations)
-        because = caches.pop("because")
-        results = {f"present.{name}": value for name, value in caches.items()}
+        scores = self.network.point(encoded, grow_all(caches, grown.caches), rows, relations)
+        # What the host gave is not given back to it.
+        results = {f"new.{name}": value for name, value in grown.caches.items() if name not in EDITS}
         results |= {f"row.{name}": value for name, value in rows.items()}
-        results |= {"position_scores": torch.log_softmax(scores, dim=-1), "because": because}
+        results |= {"position_scores": torch.log_softmax(scores, dim=-1), "because": grown.because}
         self.outputs = list(results)
         return tuple(results.values())
 
@@ -106,11 +105,11 @@ class _Content(nn.Module):
     """encoded state, caches, a row, a position -> content scores."""
 
     def __init__(
-        self, network: IncrementalNetwork, encoded: Sequence[str], caches: dict[str, int], rows: Sequence[str]
+        self, network: IncrementalNetwork, encoded: Sequence[str], caches: Sequence[str], rows: Sequence[str]
     ) -> None:
         super().__init__()
         self.network, self.encoded, self.caches, self.rows = network, encoded, caches, rows
-        self.inputs = [*_FROM_HOST, *encoded, "kept", "kept_rows", *(f"past.{name}" for name in caches)]
+        self.inputs = [*_FROM_HOST, *encoded, *(f"past.{name}" for name in caches)]
         self.inputs += [*(f"row.{name}" for name in rows), "position", "replayed", "replayed_kinds"]
         self.outputs = ["content_scores"]
 
@@ -124,15 +123,12 @@ class _Content(nn.Module):
 
 
 def _given(
-    given: Tensors, encoded_names: Sequence[str], cache_names: dict[str, int]
+    given: Tensors, encoded_names: Sequence[str], cache_names: Sequence[str]
 ) -> tuple[Tensors, Tensors]:
-    """The encoded state and the caches as they were when the history had only the kept edits."""
+    """The encoded state, and the caches."""
     encoded = {name: given[name] for name in encoded_names}
     encoded |= {"state": given["state"], "state_mask": given["mask"].unsqueeze(1).unsqueeze(1)}
-    kept = {0: given["kept"], 1: given["kept_rows"]}
-    return encoded, {
-        name: given[f"past.{name}"].index_select(1, kept[rows]) for name, rows in cache_names.items()
-    }
+    return encoded, {name: given[f"past.{name}"] for name in cache_names}
 
 
 def export(
@@ -193,35 +189,33 @@ def _write_graphs(network: IncrementalNetwork, config: ModelConfig, directory: P
     )
     columns = batch.state.shape[1]
     mask = torch.where(batch.state_mask, 0.0, -1e9)
-    first = [getattr(batch, name)[:, :1, :columns] for name in RELATIONS]
+    first = [getattr(batch, name)[:, :1, ..., :columns] for name in RELATIONS]
     encode = _Encode(network)
     outputs = _run(encode, [batch.state, mask, *first])
     encoded = [name for name in outputs if name.startswith(("state_", "copy_"))]
-    caches = {
-        name.removeprefix("present."): value.shape[1]  # rows that it has before the first edit: none or one
-        for name, value in outputs.items()
-        if name.startswith("present.")
-    }
     rows = [name.removeprefix("row.") for name in outputs if name.startswith("row.")]
+    caches = network.start(network.encode(batch.state, mask)).caches
     _write(encode, [*_FROM_HOST, *RELATIONS], [batch.state, mask, *first], directory / "encode.onnx")
 
-    step = _Step(network, encoded, caches)
+    step = _Step(network, encoded, list(caches))
     common: Tensors = {"state": batch.state, "mask": mask} | {name: outputs[name] for name in encoded}
-    past = {f"past.{name}": outputs[f"present.{name}"] for name in caches}
-    kept = {"kept": torch.arange(0), "kept_rows": torch.arange(1)}
     # The second round's shapes are the example: nothing in it has size one.
     for start, stop in ((0, 2), (2, 4)):
+        past = {f"past.{name}": value for name, value in caches.items()}
         edits = {name: getattr(batch, name)[:, start:stop] for name in EDITS}
-        relations = {name: getattr(batch, name)[:, stop : stop + 1, : columns + stop] for name in RELATIONS}
-        given = common | kept | past | edits | relations
+        relations = {
+            name: getattr(batch, name)[:, stop : stop + 1, ..., : columns + stop] for name in RELATIONS
+        }
+        given = common | past | edits | relations
         example = [given[name] for name in step.inputs]
         outputs = _run(step, example)
-        past = {f"past.{name}": outputs[f"present.{name}"] for name in caches}
-        kept = {"kept": torch.arange(stop), "kept_rows": torch.arange(stop + 1)}
+        new = edits | {name.removeprefix("new."): value for name, value in outputs.items()}
+        caches = grow_all(caches, new)
     _write(step, step.inputs, example, directory / "step.onnx")
 
-    content = _Content(network, encoded, caches, rows)
-    given = common | kept | past | {f"row.{name}": outputs[f"row.{name}"] for name in rows}
+    content = _Content(network, encoded, list(caches), rows)
+    given = common | {f"past.{name}": value for name, value in caches.items()}
+    given |= {f"row.{name}": outputs[f"row.{name}"] for name in rows}
     given |= {"position": torch.tensor([[3]]), "replayed": torch.tensor([[5]])}
     given["replayed_kinds"] = torch.tensor([[1]])
     _write(content, content.inputs, [given[name] for name in content.inputs], directory / "content.onnx")
@@ -273,7 +267,7 @@ def _dynamic(name: str) -> dict[int, Any]:
     """The axis of an input whose size changes from call to call."""
     if name.startswith(("row.", "replayed")) or name == "position":
         return {}
-    axes = {"kept": 0, "kept_rows": 0, "state_keys": 3, "state_values": 2} | dict.fromkeys(RELATIONS, 2)
+    axes = {"state_keys": 3, "state_values": 2, "alive": 2, "buckets": 3}
     return {axes.get(name, 1): torch.export.Dim.AUTO}
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from model.arrays import STOP_DISTANCE
 from model.networks.incremental import Scores, TorchBatch
+from model.places import STOP_DISTANCE
 from training.batches import AnyBatch, Batches, to_device
 
 Counts = NDArray[np.int64]

@@ -3,6 +3,7 @@
     python -m training.reproduce --minutes 10                     every row that has no result yet, the most telling first
     python -m training.reproduce --only IA-ag:Flip11 --minutes 5  some rows (MODEL:TASK, with * for all)
     python -m training.reproduce --scalability                    time against length, for E, IR and IA
+    python -m training.reproduce --real DATASET --minutes 30      IA, IR and E on mined edits (training.mine --setting paper)
     python -m training.reproduce --report                         RESULTS.md and the plots alone
 
 Stop it whenever you like: a finished row is a file in training/results, an unfinished one continues where it was.
@@ -23,6 +24,7 @@ import torch
 from model.networks.build import build
 from training import checkpoint, paper, report
 from training.batches import Batches, BatchSize
+from training.evaluate import evaluate
 from training.examples import load_examples
 from training.fit import FitConfig, Run, measured
 from training.measure import loss_of
@@ -35,6 +37,8 @@ _SCALABILITY_BATCH = 64
 _SCALABILITY_SEQUENCES = 128
 # All states of a batch of 64 do not fit into the memory of a small machine. The paper met the same and took smaller batches.
 _SCALABILITY_PART = {"E": 8}
+_REAL_WARMUP = 100
+_REAL_DEV = 64  # instances, to choose the best step by
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,39 @@ def train_row(row: Row, config: FitConfig, folder: Path) -> dict[str, Any]:
     }
 
 
+def train_real(model: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Train one network on mined edits, or go on with it, and measure it on repositories that it has not seen."""
+    config = FitConfig(
+        model,
+        str(options.real),
+        minutes=options.minutes,
+        steps=options.steps,
+        # The paper too had to make E smaller: every state of an instance is in memory.
+        hidden=options.hidden // 2 if model == "E" else options.hidden,
+        batch=options.batch // 2 if model == "E" else options.batch,
+        lr=options.lr,
+        warmup=_REAL_WARMUP,
+        seed=options.seed,
+        threads=options.threads,
+        dev_count=_REAL_DEV,
+    )
+    run = Run(config, options.runs / f"{model}-real")
+    if (run.folder / checkpoint.LAST).is_file():
+        run.resume()
+    run.fit()
+    network, _ = checkpoint.load_network(run.folder)
+    progress, splits = run.progress, json.loads((options.real / "manifest.json").read_text())["splits"]
+    return {
+        "model": model,
+        "hidden": config.hidden,
+        "edits_seen": progress.edits,
+        "processor_minutes": round(progress.processor_seconds / 60, 2),
+        "parameters": sum(parameter.numel() for parameter in network.parameters()),
+        "splits": splits,
+        "test": evaluate(run.folder, str(options.real), "test"),
+    }
+
+
 def measure_scalability(repetitions: int, hidden: int) -> dict[str, Any]:
     """Seconds of training for 128 sequences, for each model and length. Models take turns, so that what else the
     machine does falls on all of them alike; the quickest repetition counts."""
@@ -166,6 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--scalability", action="store_true", help="measure time against length, and nothing else"
     )
+    parser.add_argument("--real", type=Path, metavar="DATASET", help="the paper's networks on mined edits")
     parser.add_argument("--repetitions", type=int, default=3, help="of the scalability measurement")
     parser.add_argument("--report", action="store_true", help="only write RESULTS.md and the plots")
     options = parser.parse_args(arguments)
@@ -177,7 +215,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         checkpoint.write_json(report.SCALABILITY, values)
     elif not options.report:
         try:
-            _run_queue(queue(options.only), options)
+            if options.real is None:
+                _run_queue(queue(options.only), options)
+            else:
+                _run_real(options)
         except ValueError as error:
             print(f"training.reproduce: {error}", file=sys.stderr)
             return 2
@@ -185,6 +226,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 130
     report.write()
     return 0
+
+
+def _run_real(options: argparse.Namespace) -> None:
+    if options.minutes is None and options.steps is None:
+        options.minutes = 30.0
+    for model in paper.REAL:
+        path = report.result_path(model, report.REAL)
+        if options.again or not path.is_file():
+            print(f"== {model} on {options.real}", file=sys.stderr)
+            checkpoint.write_json(path, train_real(model, options))
+            report.write()
 
 
 def _run_queue(rows: Sequence[Row], options: argparse.Namespace) -> None:

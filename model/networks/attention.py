@@ -114,3 +114,23 @@ def attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple
     split = split_values(queries * size**-0.5, heads)
     weights = torch.softmax(split @ keys + mask, dim=-1)  # (B, heads, N, K)
     return (weights @ values).transpose(1, 2).flatten(2), weights
+
+
+def attend_unsplit(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, heads: int
+) -> tuple[Tensor, Tensor]:
+    """The same over keys and values (B, K, D) as a history keeps them.
+
+    To split them at each step would rearrange all that is known for one row that is new. Instead the queries are laid out once
+    for each head, with zeros where the other heads are; and so are the results, of which each head keeps its own part."""
+    count, size = queries.shape[1:]
+    width = size // heads
+    own = torch.arange(size, device=queries.device) // width == torch.arange(
+        heads, device=queries.device
+    ).unsqueeze(1)
+    parts = own.to(queries.dtype).unsqueeze(1)  # (heads, 1, D)
+    laid_out = (queries.unsqueeze(1) * (parts * width**-0.5)).flatten(1, 2)  # (B, heads * N, D)
+    logits = torch.unflatten(laid_out @ keys.transpose(1, 2), 1, (heads, count))
+    weights = torch.softmax(logits if mask is None else logits + mask, dim=-1)  # (B, heads, N, K)
+    results = torch.unflatten(weights.flatten(1, 2) @ values, 1, (heads, count))
+    return (results * parts).sum(dim=1), weights

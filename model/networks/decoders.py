@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from model.config import ModelConfig
 from model.networks.attention import NEVER, MultiHeadAttention, causal_mask, sinusoids
-from model.networks.incremental import Tensors, compare, gather_contexts, grow
+from model.networks.incremental import Grown, Tensors, compare, gather_contexts, grow
 
 
 class PositionDecoder(nn.Module):
@@ -18,18 +18,18 @@ class PositionDecoder(nn.Module):
         # are, they cannot become sharp: the entries of what a GRU puts out are bounded.
         self.scale = config.hidden_size**-0.25
 
-    def start(self, zero: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+    def start(self, zero: Tensor, times: Tensor) -> Grown:
         nothing = zero[:, :0]
         return self.append({"position_keys": nothing, "position_values": nothing}, zero, times)
 
-    def append(self, caches: Tensors, contexts: Tensor, times: Tensor) -> tuple[Tensors, Tensors]:
+    def append(self, caches: Tensors, contexts: Tensor, times: Tensor) -> Grown:
         inputs = contexts + sinusoids(times, contexts.shape[-1])
-        keys, values = self.attention.project(inputs)
-        keys, values = grow(caches["position_keys"], keys), grow(caches["position_values"], values)
+        new_keys, new_values = self.attention.project(inputs)
+        keys, values = grow(caches["position_keys"], new_keys), grow(caches["position_values"], new_values)
         mask = causal_mask(inputs.shape[1], keys.shape[1], inputs.device)
         queries, weights = self.attention.with_weights(inputs, keys, values, mask)
         because = weights.mean(dim=1)[:, -1]  # (B, rows) of the newest row alone
-        return {"position_keys": keys, "position_values": values, "because": because}, {"query": queries}
+        return Grown({"position_keys": new_keys, "position_values": new_values}, {"query": queries}, because)
 
     def point(self, encoded: Tensors, caches: Tensors, queries: Tensor, alive: Tensor) -> Tensor:
         return compare(queries * self.scale, encoded, caches).masked_fill(~alive, NEVER)
@@ -51,14 +51,16 @@ class AnalogicalDecoder(nn.Module):
         self, caches: Tensors, contexts: Tensor, contents: Tensor, times: Tensor
     ) -> tuple[Tensors, Tensors]:
         analogies = contents - contexts + sinusoids(times, contexts.shape[-1])
-        keys, values = self.attention.project(analogies)
-        keys, values = grow(caches["content_keys"], keys), grow(caches["content_values"], values)
+        new_keys, new_values = self.attention.project(analogies)
+        keys, values = grow(caches["content_keys"], new_keys), grow(caches["content_values"], new_values)
         mask = causal_mask(analogies.shape[1], keys.shape[1], analogies.device)
         predicted = self.attention(analogies, keys, values, mask)
-        return {"content_keys": keys, "content_values": values}, {"content_row": predicted}
+        return {"content_keys": new_keys, "content_values": new_values}, {"content_row": predicted}
 
-    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
-        contexts = gather_contexts(encoded, caches, positions)
+    def contents(
+        self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor, times: Tensor | None
+    ) -> Tensor:
+        contexts = gather_contexts(encoded, caches["edit_hiddens"], positions)
         logits: Tensor = self.out(rows["content_row"] + contexts)
         return logits
 
@@ -81,30 +83,28 @@ class VanillaDecoder(nn.Module):
         # A row is the content alone. With the context of the edit that came next it makes a key: so the first row
         # makes none before there is an edit.
         rows = contents + sinusoids(times, contents.shape[-1])
-        all_rows = grow(caches["content_rows"], rows)
-        known = caches["content_rows"].shape[1]
-        keys, values = self.attention.project(all_rows[:, known - 1 : -1] + contexts)
-        return {
-            "content_rows": all_rows,
-            "content_keys": grow(caches["content_keys"], keys),
-            "content_values": grow(caches["content_values"], values),
-        }, {"content_row": rows}
+        before = grow(caches["content_rows"][:, -1:], rows)[:, :-1]
+        keys, values = self.attention.project(before + contexts)
+        caches = {"content_rows": rows, "content_keys": keys, "content_values": values}
+        return caches, {"content_row": rows}
 
-    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor) -> Tensor:
-        contexts = gather_contexts(encoded, caches, positions)
+    def contents(
+        self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor, times: Tensor | None
+    ) -> Tensor:
+        contexts = gather_contexts(encoded, caches["edit_hiddens"], positions)
         inputs = rows["content_row"] + contexts
         keys, values = self.attention.project(inputs)
-        others = (1 - torch.eye(inputs.shape[1], device=inputs.device)).expand(
-            inputs.shape[0], -1, -1
-        ) * NEVER
-        mask = torch.cat([earlier_mask(rows["times"], caches["content_keys"].shape[1]), others], dim=2)
+        known, new = caches["content_keys"].shape[1], inputs.shape[1]
+        times = torch.full_like(positions[0], known) if times is None else times
+        others = (1 - torch.eye(new, device=inputs.device)) * NEVER
+        mask = torch.cat([earlier_mask(times, known), others], dim=1)
         keys, values = grow(caches["content_keys"], keys), grow(caches["content_values"], values)
-        logits: Tensor = self.out(self.attention(inputs, keys, values, mask.unsqueeze(1)))
+        logits: Tensor = self.out(self.attention(inputs, keys, values, mask))
         return logits
 
 
 def earlier_mask(times: Tensor, count: int) -> Tensor:
-    """Additive mask (B, N, count): a row that follows t edits sees the first t."""
+    """Additive mask (N, count): a row that follows t edits sees the first t."""
     columns = torch.arange(count, device=times.device)
     return (columns >= times.unsqueeze(-1)).to(torch.float32) * NEVER
 

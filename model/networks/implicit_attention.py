@@ -18,6 +18,7 @@ from model.networks.attention import (
 from model.networks.decoders import DECODERS, PositionDecoder
 from model.networks.incremental import (
     EditInputs,
+    Grown,
     IncrementalNetwork,
     Relations,
     Replayed,
@@ -64,45 +65,55 @@ class ImplicitAttention(IncrementalNetwork):
             "state_mask": mask,
         }
 
-    def start(self, encoded: Tensors) -> tuple[Tensors, Tensors]:
+    def start(self, encoded: Tensors) -> Grown:
         zero = torch.zeros_like(encoded["state_hiddens"][:, :1])  # U and V before the first edit
         times = torch.zeros_like(zero[..., 0], dtype=torch.int64)
-        position_caches, position_rows = self.position_decoder.start(zero, times)
+        position = self.position_decoder.start(zero, times)
         content_caches, content_rows = self.content_decoder.start(zero, times)
         caches = dict.fromkeys(("edit_hiddens", "edit_keys", "edit_values"), zero[:, :0])
-        return caches | position_caches | content_caches, position_rows | content_rows | {"times": times}
+        return Grown(
+            caches | position.caches | content_caches, position.rows | content_rows, position.because
+        )
 
-    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> tuple[Tensors, Tensors]:
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Grown:
         contents = self.embedding(edits.contents)
-        caches = caches | self._encode_edits(encoded, caches, contents, edits.places)
-        contexts = gather_contexts(encoded, caches, edits.positions)
+        edit_caches = self._encode_edits(encoded, caches, contents, edits.places)
+        hiddens = grow(caches["edit_hiddens"], edit_caches["edit_hiddens"])
+        contexts = gather_contexts(encoded, hiddens, edits.positions)
         known = caches["position_keys"].shape[1]
         times = torch.arange(known, known + contexts.shape[1], device=contexts.device).expand(
             contexts.shape[0], -1
         )
-        position_caches, position_rows = self.position_decoder.append(caches, contexts, times)
+        position = self.position_decoder.append(caches, contexts, times)
         content_caches, content_rows = self.content_decoder.append(caches, contexts, contents, times)
-        return caches | position_caches | content_caches, position_rows | content_rows | {"times": times}
+        return Grown(
+            edit_caches | position.caches | content_caches, position.rows | content_rows, position.because
+        )
 
     def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
         return self.position_decoder.point(encoded, caches, rows["query"], relations.alive)
 
     def contents(
-        self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor, replayed: Replayed
+        self,
+        encoded: Tensors,
+        caches: Tensors,
+        rows: Tensors,
+        positions: Tensor,
+        replayed: Replayed,
+        times: Tensor | None = None,
     ) -> Tensor:
-        return self.content_decoder.contents(encoded, caches, rows, positions)
+        return self.content_decoder.contents(encoded, caches, rows, positions, times)
 
     def _encode_edits(self, encoded: Tensors, caches: Tensors, contents: Tensor, places: Tensor) -> Tensors:
         embedded = contents + sinusoids(places, self.config.hidden_size) + self.from_edit
-        keys, values = self.edit_to_edit.project(embedded)
-        keys, values = grow(caches["edit_keys"], keys), grow(caches["edit_values"], values)
+        new_keys, new_values = self.edit_to_edit.project(embedded)
+        keys, values = grow(caches["edit_keys"], new_keys), grow(caches["edit_values"], new_values)
         mask = causal_mask(embedded.shape[1], keys.shape[1], embedded.device)
         hiddens = self.edit_to_edit(embedded, keys, values, mask)
         hiddens = self.state_to_edit.over_split(
             hiddens, encoded["state_keys"], encoded["state_values"], encoded["state_mask"]
         )
-        hiddens = grow(caches["edit_hiddens"], hiddens)
-        return {"edit_hiddens": hiddens, "edit_keys": keys, "edit_values": values}
+        return {"edit_hiddens": hiddens, "edit_keys": new_keys, "edit_values": new_values}
 
 
 def _look_at_neighbours(attention: MultiHeadAttention) -> None:

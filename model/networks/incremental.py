@@ -5,10 +5,12 @@ what the network makes of the history up to there. A row and the hidden states o
 the next position; a row and the context at a position give that of the content. Training appends all edits at once, so
 the incremental way and the full pass are the same code.
 
-Rows number 0..T: row t follows t edits. Caches are dictionaries of (B, length, ...) tensors that grow along the second axis.
+Rows number 0..T: row t follows t edits. Caches are dictionaries of (B, length, ...) tensors that grow along the second axis;
+whoever appends edits gets only what is new in them, and keeps it where it likes.
 """
 
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -36,15 +38,10 @@ class EditInputs:
 
 @dataclass(frozen=True)
 class Relations:
-    """What is known of each slot as a place for the next edit; (B, N, slots) each."""
+    """What is known of each slot as a place for the next edit; see model.relations."""
 
-    alive: Tensor
-    distances: Tensor
-    matches: Tensor
-    earlier_matches: Tensor
-    similarities: Tensor
-    replays: Tensor
-    earlier_replays: Tensor
+    alive: Tensor  # (B, N, slots)
+    buckets: Tensor  # (B, N, RELATIONS, slots)
 
 
 @dataclass(frozen=True)
@@ -53,6 +50,14 @@ class Replayed:
 
     contents: Tensor
     kinds: Tensor
+
+
+class Grown(NamedTuple):
+    """What edits add to a history."""
+
+    caches: Tensors  # the new rows of each cache
+    rows: Tensors  # (B, N, ...) one for each edit
+    because: Tensor  # (B, rows) how much the newest row attended to each
 
 
 @dataclass(frozen=True)
@@ -85,12 +90,7 @@ class TorchBatch:
     replayed: Tensor
     replayed_kinds: Tensor
     alive: Tensor
-    distances: Tensor
-    matches: Tensor
-    earlier_matches: Tensor
-    similarities: Tensor
-    replays: Tensor
-    earlier_replays: Tensor
+    buckets: Tensor
 
     @property
     def edits(self) -> EditInputs:
@@ -114,12 +114,12 @@ class IncrementalNetwork(nn.Module):
         """What depends on the state alone. mask is additive, (B, M)."""
         raise NotImplementedError
 
-    def start(self, encoded: Tensors) -> tuple[Tensors, Tensors]:
+    def start(self, encoded: Tensors) -> Grown:
         """The caches of an empty history, and row 0."""
         raise NotImplementedError
 
-    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> tuple[Tensors, Tensors]:
-        """The caches with the edits appended, and one row (B, N, ...) for each of them."""
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Grown:
+        """What the edits add to the caches, and a row for each of them."""
         raise NotImplementedError
 
     def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
@@ -127,30 +127,38 @@ class IncrementalNetwork(nn.Module):
         raise NotImplementedError
 
     def contents(
-        self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor, replayed: Replayed
+        self,
+        encoded: Tensors,
+        caches: Tensors,
+        rows: Tensors,
+        positions: Tensor,
+        replayed: Replayed,
+        times: Tensor | None = None,
     ) -> Tensor:
         """Logits of the content at a position after each row: (B, N, V).
 
-        Row n of the N given ones may look at what the rows before it left in the caches, not later."""
+        times (N,) says how many edits each row follows: it may not look at later ones. None: there are no later ones."""
         raise NotImplementedError
 
     def forward(self, batch: TorchBatch) -> Scores:
         encoded = self.encode(batch.state, torch.where(batch.state_mask, 0.0, NEVER))
-        caches, first = self.start(encoded)
-        caches, later = self.append(encoded, caches, batch.edits)
-        rows = {name: torch.cat([first[name], later[name][:, :-1]], dim=1) for name in first}
+        first = self.start(encoded)
+        later = self.append(encoded, first.caches, batch.edits)
+        rows = {name: torch.cat([row, later.rows[name][:, :-1]], dim=1) for name, row in first.rows.items()}
+        caches = grow_all(first.caches, later.caches)
+        times = torch.arange(batch.positions.shape[1], device=batch.positions.device)
         return Scores(
             position=self.point(encoded, caches, rows, batch.relations),
-            content=self.contents(encoded, caches, rows, batch.positions, batch.replayed_contents),
+            content=self.contents(encoded, caches, rows, batch.positions, batch.replayed_contents, times),
         )
 
 
-def gather_contexts(encoded: Tensors, caches: Tensors, positions: Tensor) -> Tensor:
+def gather_contexts(encoded: Tensors, edit_hiddens: Tensor, positions: Tensor) -> Tensor:
     """U of the paper: the hidden states at positions, (B, N) -> (B, N, D). The state's and the edits' stay apart: to
     join them would copy a whole file at each step."""
-    states, edits = encoded["state_hiddens"], caches["edit_hiddens"]
+    states = encoded["state_hiddens"]
     length = states.shape[1]
-    late = grow(torch.zeros_like(states[:, :1]), edits)  # never empty
+    late = grow(torch.zeros_like(states[:, :1]), edit_hiddens)  # never empty
     from_state = _gather_rows(states, positions.clamp(max=length - 1))
     from_edits = _gather_rows(late, (positions - length + 1).clamp(min=0))
     return torch.where((positions < length).unsqueeze(-1), from_state, from_edits)
@@ -164,8 +172,14 @@ def compare(queries: Tensor, encoded: Tensors, caches: Tensors) -> Tensor:
 
 
 def _gather_rows(hiddens: Tensor, positions: Tensor) -> Tensor:
+    if hiddens.shape[0] == 1:  # as in serving, where it is one small operation instead of several
+        return hiddens.index_select(1, positions.flatten())
     return hiddens.gather(1, positions.unsqueeze(-1).expand(-1, -1, hiddens.shape[-1]))
 
 
 def grow(cache: Tensor, new: Tensor) -> Tensor:
     return torch.cat([cache, new], dim=1)
+
+
+def grow_all(caches: Tensors, new: Tensors) -> Tensors:
+    return {name: grow(caches[name], new[name]) for name in caches}

@@ -16,12 +16,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.arrays import DISTANCES, MATCHES, NEIGHBOURS, SIMILARITIES, STEPS
 from model.config import ModelConfig
-from model.networks.attention import NEVER, attend, causal_mask, split_keys, split_values
+from model.networks.attention import NEVER, attend, attend_unsplit, split_keys, split_values
 from model.networks.decoders import earlier_mask
 from model.networks.incremental import (
     EditInputs,
+    Grown,
     IncrementalNetwork,
     Relations,
     Replayed,
@@ -30,7 +30,9 @@ from model.networks.incremental import (
     gather_contexts,
     grow,
 )
-from model.replays import NO_PRECEDENT, PRECEDENTS, REPLAYS
+from model.places import DISTANCES, NEIGHBOURS, STEPS
+from model.relations import BUCKETS, RELATIONS
+from model.replays import NO_PRECEDENT, PRECEDENTS
 
 _KERNEL = 9  # tokens that a convolution mixes
 _COPY_SIZE = 64
@@ -112,17 +114,23 @@ class HistoryAttention(nn.Module):
         self.bias = nn.Parameter(torch.zeros(heads, _TIMES))
         self.feed_forward = FeedForward(size)
 
-    def forward(self, inputs: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The new rows, and the grown keys, values; and the attention of the newest row, (B, rows)."""
+    def forward(
+        self, inputs: Tensor, keys: Tensor, values: Tensor, ages: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The new rows, their keys and values, and the attention of the newest row, (B, rows)."""
         queries, new_keys, new_values = self.projections(self.norm(inputs)).chunk(3, dim=-1)
+        mask = functional.pad(self.bias, (0, 1), value=NEVER)[:, ages]
         keys, values = grow(keys, new_keys), grow(values, new_values)
-        count, total = inputs.shape[1], keys.shape[1]
-        rows = torch.arange(total - count, total, device=inputs.device).unsqueeze(1)
-        ages = (rows - torch.arange(total, device=inputs.device).unsqueeze(0)).clamp(0, _TIMES - 1)
-        mask = causal_mask(count, total, inputs.device) + self.bias[:, ages]
-        split = split_keys(keys, self.heads), split_values(values, self.heads)
-        results, weights = attend(queries, *split, mask)
-        return self.feed_forward(inputs + self.out(results)), keys, values, weights.mean(dim=1)[:, -1]
+        results, weights = attend_unsplit(queries, keys, values, mask, self.heads)
+        because = weights.mean(dim=1)[:, -1]
+        return self.feed_forward(inputs + self.out(results)), new_keys, new_values, because
+
+
+def ages_of_rows(new: int, total: int, device: torch.device) -> Tensor:
+    """(new, total): how old each row is to each of the newest; those that come later are all the same."""
+    rows = torch.arange(total, device=device)
+    ages = rows[total - new :].unsqueeze(1) - rows
+    return torch.where(ages < 0, _TIMES, ages.clamp(max=_TIMES - 1))
 
 
 class NextEdit(IncrementalNetwork):
@@ -158,12 +166,7 @@ class NextEdit(IncrementalNetwork):
         # The position
         self.point_norm = nn.LayerNorm(size)
         self.point_query = nn.Linear(size, size)
-        self.distance = nn.Linear(size, DISTANCES)
-        self.match = nn.Linear(size, MATCHES)
-        self.earlier_match = nn.Linear(size, MATCHES)
-        self.similarity = nn.Linear(size, SIMILARITIES)
-        self.replay = nn.Linear(size, REPLAYS)
-        self.earlier_replay = nn.Linear(size, REPLAYS)
+        self.relation = nn.Linear(size, BUCKETS)
         # The content
         self.row_context = nn.Linear(size, size)
         self.content_norm = nn.LayerNorm(size)
@@ -202,67 +205,71 @@ class NextEdit(IncrementalNetwork):
             "copy_state_keys": self.copy_state(torch.cat([before, hiddens], dim=-1)),
         }
 
-    def start(self, encoded: Tensors) -> tuple[Tensors, Tensors]:
+    def start(self, encoded: Tensors) -> Grown:
         nothing = encoded["state_hiddens"][:, :0]
-        names = ["edit_hiddens", "edit_keys", "edit_values", "content_keys", "content_values"]
+        names = ["edit_hiddens", "edit_keys", "edit_values", "rows"]
         names += [f"trunk_{part}_{layer}" for layer in range(len(self.trunk)) for part in ("keys", "values")]
         caches = dict.fromkeys(names, nothing)
         caches |= {"copy_edit_keys": encoded["copy_state_keys"][:, :0], "subjects": encoded["state"][:, :0]}
         first = self.first_row.expand(nothing.shape[0], 1, -1)
-        caches["rows"] = nothing
-        return self._grow_rows(caches, first)
+        grown = self._grow_rows(caches, first, ages_of_rows(1, 1, first.device))
+        keys, values = self.no_edit.expand(nothing.shape[0], 2, -1).chunk(2, dim=1)
+        return grown._replace(caches=caches | grown.caches | {"content_keys": keys, "content_values": values})
 
-    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> tuple[Tensors, Tensors]:
-        caches = caches | self._encode_edits(encoded, caches, edits)
-        contexts = gather_contexts(encoded, caches, edits.positions)
-        count = contexts.shape[1]
-        known = caches["rows"].shape[1]
-        hiddens = caches["edit_hiddens"][:, known - 1 :]
-        caches, rows = self._grow_rows(
-            caches, self.row_in(torch.cat([contexts, hiddens], dim=-1)) + self.step(edits.steps)
-        )
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Grown:
+        count = edits.positions.shape[1]
+        ages = ages_of_rows(count, caches["rows"].shape[1] + count, edits.positions.device)
+        edit_caches = self._encode_edits(encoded, caches, edits, ages[:, 1:])
+        hiddens = edit_caches["edit_hiddens"]
+        contexts = gather_contexts(encoded, grow(caches["edit_hiddens"], hiddens), edits.positions)
+        inputs = self.row_in(torch.cat([contexts, hiddens], dim=-1)) + self.step(edits.steps)
+        grown = self._grow_rows(caches, inputs, ages)
         # What was done in which context: the row before each edit, where it pointed, and what it did there.
-        before = caches["rows"][:, known - 1 : known - 1 + count]
-        keys = self.content_key(self._situation(before, contexts))
-        values = self.content_value(self.embedding(edits.contents) + hiddens)
-        caches["content_keys"] = grow(caches["content_keys"], keys)
-        caches["content_values"] = grow(caches["content_values"], values)
-        return caches, rows
+        before = grow(caches["rows"][:, -1:], grown.caches["rows"])[:, :-1]
+        content_caches = {
+            "content_keys": self.content_key(self._situation(before, contexts)),
+            "content_values": self.content_value(self.embedding(edits.contents) + hiddens),
+        }
+        return grown._replace(caches=edit_caches | grown.caches | content_caches)
 
     def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
         normed = self.point_norm(rows["row"])
         queries = self.point_query(normed) * self.config.hidden_size**-0.5
-        logits = compare(queries, encoded, caches)  # (B, N, slots)
-        logits = logits + self.distance(normed).gather(2, relations.distances)
-        logits = logits + self.match(normed).gather(2, relations.matches)
-        logits = logits + self.earlier_match(normed).gather(2, relations.earlier_matches)
-        logits = logits + self.similarity(normed).gather(2, relations.similarities)
-        logits = logits + self.replay(normed).gather(2, relations.replays)
-        logits = logits + self.earlier_replay(normed).gather(2, relations.earlier_replays)
+        found = self.relation(normed).gather(2, relations.buckets.flatten(2))
+        known = torch.unflatten(found, 2, (RELATIONS, -1)).sum(dim=2)
+        logits = compare(queries, encoded, caches) + known  # (B, N, slots)
         result: Tensor = logits.masked_fill(~relations.alive, NEVER)
         return result
 
     def contents(
-        self, encoded: Tensors, caches: Tensors, rows: Tensors, positions: Tensor, replayed: Replayed
+        self,
+        encoded: Tensors,
+        caches: Tensors,
+        rows: Tensors,
+        positions: Tensor,
+        replayed: Replayed,
+        times: Tensor | None = None,
     ) -> Tensor:
-        contexts = gather_contexts(encoded, caches, positions)
+        contexts = gather_contexts(encoded, caches["edit_hiddens"], positions)
         situations = self._situation(rows["row"], contexts)
-        hiddens = situations + self._precedents(caches, situations, rows["times"])
+        hiddens = situations + self._precedents(caches, situations, times)
         hiddens = hiddens + self.replayed_kind(replayed.kinds)
         hiddens = hiddens + self.replayed_in(self.embedding(replayed.contents))
         hiddens = self.out_norm(self.content_feed_forward(hiddens))
         written = torch.log_softmax(functional.linear(hiddens, self.embedding.weight, self.out_bias), dim=-1)
         gate = self.copy_gate(hiddens)
-        copied = self._copied(encoded, caches, hiddens, rows["times"], replayed, like=written)
+        copied = self._copied(encoded, caches, hiddens, times, replayed, like=written)
         mixed = torch.exp(written + _log_sigmoid(-gate)) + copied * torch.exp(_log_sigmoid(gate))
         return torch.log(mixed.clamp(min=_TINY))
 
-    def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Tensors:
+    def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditInputs, ages: Tensor) -> Tensors:
         embedded = self.embedding(edits.subjects) + self.kind(edits.deletions) + self.move(edits.moves)
         embedded = (
             embedded + self.step(edits.steps) + self.beside(self.embedding(edits.neighbours).flatten(2))
         )
-        hiddens, keys, values, _ = self.edit_to_edit(embedded, caches["edit_keys"], caches["edit_values"])
+        hiddens, keys, values, _ = self.edit_to_edit(
+            embedded, caches["edit_keys"], caches["edit_values"], ages
+        )
         seen, _ = attend(
             self.state_query(hiddens),
             encoded["state_keys"],
@@ -271,38 +278,31 @@ class NextEdit(IncrementalNetwork):
         )
         hiddens = self.edit_norm(self.edit_feed_forward(hiddens + self.state_out(seen)))
         return {
-            "edit_hiddens": grow(caches["edit_hiddens"], hiddens),
+            "edit_hiddens": hiddens,
             "edit_keys": keys,
             "edit_values": values,
-            "copy_edit_keys": grow(caches["copy_edit_keys"], self.copy_edit(hiddens)),
-            "subjects": grow(caches["subjects"], edits.subjects),
+            "copy_edit_keys": self.copy_edit(hiddens),
+            "subjects": edits.subjects,
         }
 
-    def _grow_rows(self, caches: Tensors, inputs: Tensor) -> tuple[Tensors, Tensors]:
-        known = caches["rows"].shape[1]
-        times = torch.arange(known, known + inputs.shape[1], device=inputs.device).expand(inputs.shape[0], -1)
-        caches = dict(caches)
+    def _grow_rows(self, caches: Tensors, rows: Tensor, ages: Tensor) -> Grown:
+        new: Tensors = {}
         for layer, attention in enumerate(self.trunk):
             names = f"trunk_keys_{layer}", f"trunk_values_{layer}"
-            inputs, keys, values, because = attention(inputs, caches[names[0]], caches[names[1]])
-            caches |= {names[0]: keys, names[1]: values, "because": because}
-        caches["rows"] = grow(caches["rows"], inputs)
-        return caches, {"row": inputs, "times": times}
+            past = caches[names[0]], caches[names[1]]
+            rows, new[names[0]], new[names[1]], because = attention(rows, *past, ages)
+        return Grown(new | {"rows": rows}, {"row": rows}, because)
 
     def _situation(self, rows: Tensor, contexts: Tensor) -> Tensor:
         """What the history makes of it, at a place."""
         result: Tensor = self.content_norm(self.row_context(rows) + contexts)
         return result
 
-    def _precedents(self, caches: Tensors, situations: Tensor, times: Tensor) -> Tensor:
-        """What was done before in situations like these."""
-        size = situations.shape[0], 1, situations.shape[-1]
-        keys = grow(self.no_edit[0].expand(size), caches["content_keys"])
-        values = grow(self.no_edit[1].expand(size), caches["content_values"])
-        mask = earlier_mask(times + 1, keys.shape[1]).unsqueeze(1)
-        heads = self.config.heads
-        split = split_keys(keys, heads), split_values(values, heads)
-        results, _ = attend(self.content_query(situations), *split, mask)
+    def _precedents(self, caches: Tensors, situations: Tensor, times: Tensor | None) -> Tensor:
+        """What was done before in situations like these; the first of the keys stands for nothing at all."""
+        keys, values = caches["content_keys"], caches["content_values"]
+        mask = None if times is None else earlier_mask(times + 1, keys.shape[1])
+        results, _ = attend_unsplit(self.content_query(situations), keys, values, mask, self.config.heads)
         result: Tensor = self.content_out(results)
         return result
 
@@ -311,26 +311,21 @@ class NextEdit(IncrementalNetwork):
         encoded: Tensors,
         caches: Tensors,
         hiddens: Tensor,
-        times: Tensor,
+        times: Tensor | None,
         replayed: Replayed,
         like: Tensor,
     ) -> Tensor:
         """The distribution of a copied token, (B, N, V)."""
         queries = self.copy_query(hiddens) * _COPY_SIZE**-0.5
-        logits = torch.cat(
-            [
-                queries @ encoded["copy_state_keys"].transpose(1, 2),
-                queries @ caches["copy_edit_keys"].transpose(1, 2),
-                self.copy_replayed(hiddens),
-            ],
-            dim=2,
-        )
+        from_state = queries @ encoded["copy_state_keys"].transpose(1, 2) + encoded["state_mask"].squeeze(1)
+        from_edits = queries @ caches["copy_edit_keys"].transpose(1, 2)
+        if times is not None:
+            from_edits = from_edits + earlier_mask(times, from_edits.shape[2])
+        nothing = torch.where(replayed.kinds == NO_PRECEDENT, NEVER, 0.0).unsqueeze(-1)
+        from_precedent = self.copy_replayed(hiddens) + nothing
+        weights = torch.softmax(torch.cat([from_state, from_edits, from_precedent], dim=2), dim=-1)
         slots = grow(encoded["state"], caches["subjects"]).unsqueeze(1).expand(-1, hiddens.shape[1], -1)
         sources = torch.cat([slots, replayed.contents.unsqueeze(-1)], dim=2)  # (B, N, slots + 1)
-        nothing = torch.where(replayed.kinds == NO_PRECEDENT, NEVER, 0.0).unsqueeze(-1)
-        state_mask = encoded["state_mask"].squeeze(1).expand(-1, hiddens.shape[1], -1)
-        mask = torch.cat([state_mask, earlier_mask(times, caches["subjects"].shape[1]), nothing], dim=2)
-        weights = torch.softmax(logits + mask, dim=-1)  # (B, N, slots + 1)
         return torch.zeros_like(like).scatter_add(2, sources, weights)
 
 

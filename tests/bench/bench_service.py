@@ -13,7 +13,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -88,6 +88,15 @@ def running(bundle: Path) -> Iterator[Service]:
         yield service
     finally:
         service.kill()
+
+
+def run_client(work: Coroutine[Any, Any, list[Row]]) -> list[Row]:
+    """On the quickest event loop there is: fifty clients share the machine with the service that they measure."""
+    try:
+        import uvloop
+    except ImportError:  # not for every system
+        return asyncio.run(work)
+    return uvloop.run(work)
 
 
 class Document:
@@ -374,14 +383,14 @@ def rows(bundle: Path = DEFAULT, *, full: bool = False) -> list[Row]:
         model = service.get("/model")
         tokenizer, sha256 = Tokenizer(model["tokenizer"]), model["sha256"]
         small, large = Document(tokenizer, 1_000), Document(tokenizer, 8_000)
-        result += asyncio.run(_typing(service, sha256, small, large))
-        result += asyncio.run(_opening(service, sha256, small, large))
+        result += run_client(_typing(service, sha256, small, large))
+        result += run_client(_opening(service, sha256, small, large))
         result.append(_resident(service, "resident memory after opening 8,000-token files"))
-        result += asyncio.run(_long(service, sha256, Document(tokenizer, 100_000)))
-        result += asyncio.run(_crowd(service, sha256, small, _FULL_SECONDS if full else _SHORT_SECONDS))
+        result += run_client(_long(service, sha256, Document(tokenizer, 100_000)))
+        result += run_client(_crowd(service, sha256, small, _FULL_SECONDS if full else _SHORT_SECONDS))
         result.append(_resident(service, "resident memory when they are gone"))
         result += _idle(service)
-        result += asyncio.run(_recovery(bundle, service, sha256, small))
+        result += run_client(_recovery(bundle, service, sha256, small))
     return result
 
 

@@ -1,22 +1,25 @@
 """Where a change could be made again, against a naive search."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from model.arrays import Places
 from model.edits import DELETE, END, PAD, START, Edit, Instance
+from model.places import Places
+from model.relations import EARLIER_REPLAY, FIRST_BUCKETS, REPLAY, relate
 from model.replays import (
     BY_GOING_ON,
     GOES_ON,
-    NO_PRECEDENT,
+    LONGEST,
     NO_REPLAY,
-    PRECEDENTS,
     REPLAYS,
     Precedent,
     replay_buckets,
 )
-from tests.instances import instances
+from tests.instances import places_after
 
 A, B, C, D, E, F = range(4, 10)
 few_tokens = st.integers(A, C)
@@ -56,38 +59,49 @@ def naive_places(tokens: list[int], precedent: Precedent, first: int, last: int)
     return result
 
 
+def buckets_of(tokens: Sequence[int], precedent: Precedent, first: int, last: int) -> NDArray[np.int64]:
+    return replay_buckets(np.pad(tokens, LONGEST, constant_values=PAD), precedent, first, last)
+
+
 @given(questions())
 def test_a_change_is_replayed_where_it_fits_and_nowhere_else(
     question: tuple[list[int], Precedent, int, int],
 ) -> None:
-    tokens, precedent, first, last = question
-    buckets = replay_buckets(np.array(tokens), precedent, first, last)
+    buckets = buckets_of(*question)
     assert np.flatnonzero(buckets[:-1] != NO_REPLAY).tolist() == naive_places(*question)
     assert NO_REPLAY < buckets[-1] < REPLAYS
     assert buckets[:-1].max() < buckets[-1]
 
 
 def test_the_next_place_the_one_after_and_those_before_are_told_apart() -> None:
-    tokens = np.array([START, A, B, A, C, A, B, A, B, A, B, A, END])
-    by_rank = replay_buckets(tokens, Precedent((B,), (D,), C, C), 4, 5)[[2, 6, 8, 10]].tolist()
+    tokens = [START, A, B, A, C, A, B, A, B, A, B, A, END]
+    by_rank = buckets_of(tokens, Precedent((B,), (D,), C, C), 4, 5)[[2, 6, 8, 10]].tolist()
     assert len(set(by_rank)) == 4
-    far = replay_buckets(np.array([*tokens[:-1], B, A, B, A, END]), Precedent((B,), (D,), C, C), 4, 5)
+    far = buckets_of([*tokens[:-1], B, A, B, A, END], Precedent((B,), (D,), C, C), 4, 5)
     assert far[10] == far[12] == far[14] == by_rank[3]
 
 
 def test_the_end_token_tells_how_many_places_are_left() -> None:
     def stop(count: int) -> int:
-        tokens = np.array([START, D, *[A, B] * count, END])
-        return int(replay_buckets(tokens, Precedent((A,), (D,), START, A), 1, 2)[-1])
+        tokens = [START, D, *[A, B] * count, END]
+        return int(buckets_of(tokens, Precedent((A,), (D,), START, A), 1, 2)[-1])
 
     assert [stop(count) for count in (0, 1, 2, 3, 5)] == sorted({stop(count) for count in range(9)})
 
 
 def apply_all(state: tuple[int, ...], edits: list[Edit]) -> Places:
-    places = Places(state, len(edits))
-    for edit in edits:
-        places.apply(edit)
-    return places
+    return places_after(Instance(state, tuple(edits)), len(edits))
+
+
+def replayed_at(places: Places, relation: int) -> list[int]:
+    """The slots that a change could be made at again."""
+    buckets = relate(places).buckets[relation] - FIRST_BUCKETS[relation]
+    return sorted(places.slots.order[place] for place in np.flatnonzero(buckets != NO_REPLAY))
+
+
+def precedent_at(places: Places, slot: int) -> tuple[int, int]:
+    related, place = relate(places), places.current[slot]
+    return int(related.contents[place]), int(related.kinds[place])
 
 
 def test_what_followed_the_same_change_before_is_expected_again() -> None:
@@ -96,21 +110,21 @@ def test_what_followed_the_same_change_before_is_expected_again() -> None:
     places = apply_all(state, [Edit(1, DELETE), Edit(0, D), Edit(3, DELETE), Edit(2, E)])
     assert places.hunk is not None
     assert places.hunk.expected is places.hunk  # nothing is known to follow B -> E
-    assert (places.replays() != NO_REPLAY).nonzero()[0].tolist() == [7, 10]
-    contents, kinds = places.replayed()
-    assert contents[[5, 7, 9, 10]].tolist() == [DELETE, DELETE, DELETE, PAD]
-    assert len({int(kinds[slot]) for slot in (7, 9, 10)}) == 3
-    assert (places.earlier_replays() != NO_REPLAY).nonzero()[0].tolist() == [5, 9, 10]
+    assert replayed_at(places, REPLAY) == [7, 10]
+    offered = [precedent_at(places, slot) for slot in (5, 7, 9, 10)]
+    assert [content for content, _ in offered] == [DELETE, DELETE, DELETE, PAD]
+    assert len({kind for _, kind in offered[1:]}) == 3
+    assert replayed_at(places, EARLIER_REPLAY) == [5, 9, 10]
     places.apply(Edit(5, DELETE))
     # A went, so D comes, where A stood.
-    assert places.replays()[4] == GOES_ON
-    contents, kinds = places.replayed()
-    assert (contents[4], kinds[4]) == (D, BY_GOING_ON)
+    goes_on = GOES_ON + FIRST_BUCKETS[REPLAY]
+    assert relate(places).buckets[REPLAY, places.current[4]] == goes_on
+    assert precedent_at(places, 4) == (D, BY_GOING_ON)
     places.apply(Edit(4, D))
-    assert GOES_ON not in places.replays()
+    assert goes_on not in relate(places).buckets[REPLAY]
     # A -> D was followed by B -> E.
     assert places.hunk.expected.precedent.gone == (B,)
-    assert (places.replays() != NO_REPLAY).nonzero()[0].tolist() == [7, 10]
+    assert replayed_at(places, REPLAY) == [7, 10]
 
 
 def test_sides_on_which_two_places_disagree_do_not_count() -> None:
@@ -120,15 +134,4 @@ def test_sides_on_which_two_places_disagree_do_not_count() -> None:
     assert places.hunk is not None
     assert places.hunk.pattern == Precedent((), (F,), B, None, is_repeated=True)
     assert places.hunk.repeats == 1
-    assert (places.replays() != NO_REPLAY).nonzero()[0].tolist() == [6, 8]
-
-
-@given(instances())
-def test_every_slot_that_a_replay_points_at_is_alive(instance: Instance) -> None:
-    places = apply_all(instance.state, list(instance.edits))
-    for buckets in (places.replays(), places.earlier_replays()):
-        assert set(np.flatnonzero(buckets != NO_REPLAY)) <= set(places.slots.order)
-        assert buckets.max() < REPLAYS
-    contents, kinds = places.replayed()
-    assert kinds.max() < PRECEDENTS
-    assert ((contents == PAD) == (kinds == NO_PRECEDENT)).all()
+    assert replayed_at(places, REPLAY) == [6, 8]

@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from model.calibration import Calibration
+from model.decode import Decoded, Until, Wish, decode
 from model.edits import DELETE, END, START, Edit, Slots, stop_edit
 from model.predictor import History, Predictor
-from model.window import WindowedHistory
+from model.window import Predicted, WindowedHistory
 from tests.model.test_predictor import answers_agree
 
 LIMIT = 32  # 30 tokens of the file are seen, three at each border are its margin
@@ -216,3 +220,24 @@ def test_the_end_of_the_file_is_seen_whole(opened: Opened) -> None:
     history.append([Edit(1, 6)])
     history.predict()
     assert tuple(opened.encoded[-1]) == (*state[:31], END)
+
+
+class Deleting(WindowedHistory):
+    """Wherever it is asked it would delete."""
+
+    def content(self, predicted: Predicted, position: int) -> NDArray[np.float32]:
+        scores = super().content(predicted, position)
+        scores[DELETE] = 0.0
+        return scores
+
+
+def test_a_token_that_goes_on_beyond_the_window_is_not_suggested(predictor: Predictor) -> None:
+    config = replace(predictor.bundle.config, limit_tokens=LIMIT)
+    history = Deleting(lambda window: History(predictor, window), file(100), config)
+    history.append([Edit(50, 5)])
+    tokenizer = predictor.bundle.require_tokenizer()
+    endless: Any = SimpleNamespace(ends=[False] * len(tokenizer), bytes_of=tokenizer.bytes_of)
+    untils: tuple[Until, ...] = ("token", "hunk")
+    for until in untils:
+        wish = Wish(until=until, limit=3, threshold=0.0)
+        assert decode(history, wish, endless, Calibration()) == Decoded([], "below-threshold")

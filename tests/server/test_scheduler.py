@@ -1,5 +1,6 @@
 import asyncio
 import threading
+import time
 from functools import partial
 from pathlib import Path
 
@@ -65,6 +66,38 @@ def test_what_was_cancelled_before_it_began_never_runs(together: bool) -> None:
         await first
         await scheduler.step(lambda: None)
         assert not ran.is_set()
+        scheduler.close()
+
+    asyncio.run(scenario())
+
+
+def test_what_waits_when_the_scheduler_closes_is_cancelled() -> None:
+    async def scenario() -> None:
+        scheduler, gate, ran = make_scheduler(), threading.Event(), threading.Event()
+        first = asyncio.create_task(scheduler.encode(lambda: gate.wait(10)))
+        second = asyncio.create_task(scheduler.encode(ran.set))
+        await asyncio.sleep(0.01)
+        scheduler.close()
+        gate.set()
+        assert (await first).value is True
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        assert not ran.is_set()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.15])
+def test_memory_is_given_back_after_a_long_encoding_only(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back = threading.Event()
+    monkeypatch.setattr("server.scheduler.give_back", given_back.set)
+
+    async def scenario() -> None:
+        scheduler = make_scheduler()
+        await scheduler.encode(lambda: time.sleep(seconds))
+        assert given_back.is_set() == (seconds > 0)
         scheduler.close()
 
     asyncio.run(scenario())

@@ -25,11 +25,11 @@ def test_a_batch_of_prepared_instances_is_the_batch_of_the_instances(model: str)
     kind = explicit_batch if model == "E" else implicit_batch
     for field in fields(kind(examples.instances[:2])):
         ours, theirs = getattr(prepared, field.name), getattr(direct, field.name)
-        if field.name in _BY_PLACE and theirs.shape[2]:  # only some networks compare places
+        if field.name in _BY_PLACE and theirs.shape[-1]:  # only some networks compare places
             # Padding may be filled in another way and be longer; what is no padding may not.
             mask = direct.edit_mask
-            ours, theirs = ours[:, :, : theirs.shape[2]][mask], theirs[mask]
-            ours, theirs = (x[direct.alive[mask]] for x in (ours, theirs))
+            ours, theirs = ours[..., : theirs.shape[-1]][mask], theirs[mask]
+            ours, theirs = (x.movedim(-1, 1)[direct.alive[mask]] for x in (ours, theirs))
         torch.testing.assert_close(ours, theirs, msg=field.name)
 
 

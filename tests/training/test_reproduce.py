@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.training.small_dataset import write_dataset
 from training import paper, report, reproduce
 from training.reproduce import Row, queue
 
@@ -59,3 +60,18 @@ def test_accuracy_by_step_is_plotted(tmp_path: Path) -> None:
     report.write()
     assert (report.RESULTS / "by_step_MetaSurround33.png").stat().st_size > 1000
     assert "MetaContextAppend31: not run" in report.REPORT.read_text()
+
+
+def test_the_papers_networks_learn_from_mined_edits(tmp_path: Path) -> None:
+    data = write_dataset(tmp_path / "data", 11)
+    arguments = ["--real", str(data), "--steps", "2", "--hidden", "16", "--batch", "4"]
+    arguments += ["--runs", str(tmp_path / "runs")]
+    assert reproduce.main(arguments) == 0
+    for model, accuracy in paper.REAL.items():
+        values = json.loads(report.result_path(model, report.REAL).read_text())
+        assert values["edits_seen"] > 0
+        assert (
+            f"| {model} | **{100 * values['test']['edit_accuracy']:.1f}** | {accuracy}"
+            in report.REPORT.read_text()
+        )
+    assert (report.RESULTS / "real_by_confidence.png").stat().st_size > 1000

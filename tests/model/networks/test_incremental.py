@@ -10,7 +10,15 @@ from model.config import ModelConfig
 from model.edits import DELETE, END, START, Edit, Instance
 from model.networks.attention import NEVER
 from model.networks.build import build
-from model.networks.incremental import EditInputs, IncrementalNetwork, Relations, Replayed, Scores, TorchBatch
+from model.networks.incremental import (
+    EditInputs,
+    IncrementalNetwork,
+    Relations,
+    Replayed,
+    Scores,
+    TorchBatch,
+    grow_all,
+)
 
 NAMES = ("IA-v", "IA-vg", "IA-a", "IA-ag", "IA-next")
 V, D, HEADS, BLOCK = 13, 14, 7, 5
@@ -121,12 +129,12 @@ def test_edits_appended_in_any_portions_score_like_the_full_pass(name: str, size
     columns = batch.state.shape[1]
     with torch.no_grad():
         encoded = network.encode(batch.state, torch.where(batch.state_mask, 0.0, NEVER))
-        caches, rows = network.start(encoded)
+        caches, rows, _ = network.start(encoded)
         known = 0
         for size in sizes:
             relations = Relations(
                 *(
-                    getattr(batch, field.name)[:, known : known + 1, : columns + known]
+                    getattr(batch, field.name)[:, known : known + 1, ..., : columns + known]
                     for field in fields(Relations)
                 )
             )
@@ -150,9 +158,10 @@ def test_edits_appended_in_any_portions_score_like_the_full_pass(name: str, size
                     for field in fields(EditInputs)
                 }
             )
-            caches, rows = network.append(encoded, caches, edits)
-            assert caches["because"].shape == (2, known + size + 1)
-            same(caches["because"].sum(dim=-1), torch.ones(2))
+            new, rows, because = network.append(encoded, caches, edits)
+            caches = grow_all(caches, new)
+            assert because.shape == (2, known + size + 1)
+            same(because.sum(dim=-1), torch.ones(2))
             known += size
 
 

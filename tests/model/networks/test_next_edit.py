@@ -2,10 +2,11 @@
 
 import torch
 
-from model.arrays import DISTANCES, MATCHES
 from model.edits import DELETE, END, START, Edit, Instance
 from model.networks.attention import NEVER
 from model.networks.next_edit import BlockAttention, ConvolutionBlock, NextEdit
+from model.places import DISTANCES
+from model.relations import DISTANCE, FIRST_BUCKETS, MATCH, MATCHES
 from tests.model.networks.test_incremental import D, V, make_batch, make_network, same, score
 
 INSTANCE = Instance((START, *[4, 5, 6, 7, 8] * 5, END), (Edit(1, 10), Edit(6, 10), Edit(11, DELETE)))
@@ -51,10 +52,10 @@ def test_a_convolution_does_not_see_padding() -> None:
 
 def test_a_place_is_told_apart_by_distance_and_by_likeness() -> None:
     network = make_next()
-    for layer, size in ((network.distance, DISTANCES), (network.match, MATCHES)):
-        before = score(network, INSTANCE)
+    for relation, size in ((DISTANCE, DISTANCES), (MATCH, MATCHES)):
+        before, first = score(network, INSTANCE), int(FIRST_BUCKETS[relation])
         with torch.no_grad():
-            layer.bias.copy_(torch.linspace(-3, 3, size))
+            network.relation.bias[first : first + size] = torch.linspace(-3, 3, size)
         assert not torch.allclose(before.position[:, 2], score(network, INSTANCE).position[:, 2])
 
 

@@ -1,0 +1,163 @@
+"""What is known of each place as the place of the next edit: what the pointer learns from beside the hidden states.
+
+A relation puts every place of the current state in a bucket. Buckets of all relations are numbered in one row: the network has
+one table, and adds what it finds there for each relation of a place.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.edits import DELETE, PAD
+from model.places import (
+    DISTANCES,
+    NO_DISTANCE,
+    REACH,
+    STOP_DISTANCE,
+    Hunk,
+    Places,
+    distance_buckets,
+)
+from model.replays import (
+    BY_EARLIER_REPLAY,
+    BY_GOING_ON,
+    BY_REPLAY,
+    GOES_ON,
+    LONGEST,
+    NO_PRECEDENT,
+    NO_REPLAY,
+    REPLAYS,
+    fitting,
+    replay_buckets,
+)
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_NEAR = 3  # how far around a place it must agree token by token with the place where a hunk began
+NO_MATCH = 2 * (_NEAR + 1) ** 2  # there is no hunk
+MATCHES = NO_MATCH + 1
+_SHARES = 9
+NO_SIMILARITY = 2 * _SHARES
+SIMILARITIES = NO_SIMILARITY + 1
+_LEAST_AGREEMENT = 3  # offsets at which two hunks must agree before that counts as a pattern
+
+_SIZES = (DISTANCES, MATCHES, MATCHES, SIMILARITIES, REPLAYS, REPLAYS)
+DISTANCE, MATCH, EARLIER_MATCH, SIMILARITY, REPLAY, EARLIER_REPLAY = range(len(_SIZES))
+RELATIONS = len(_SIZES)
+FIRST_BUCKETS = np.array([0, *accumulate(_SIZES[:-1])])
+BUCKETS = sum(_SIZES)
+
+
+class Related(NamedTuple):
+    """The relations of all places of a state, and what a precedent would have there as content."""
+
+    buckets: Ints  # (RELATIONS, places)
+    contents: Ints  # (places,)
+    kinds: Ints  # (places,) of the precedents
+
+
+def relate(places: Places) -> Related:
+    """What is known of each place of the current state."""
+    count, hunk = len(places.slots.order), places.hunk
+    buckets = np.empty((RELATIONS, count), dtype=np.int64)
+    contents = np.full(count, PAD, dtype=np.int64)
+    kinds = np.full(count, NO_PRECEDENT, dtype=np.int64)
+    if hunk is None:
+        buckets[:] = np.array([[NO_DISTANCE, NO_MATCH, NO_MATCH, NO_SIMILARITY, NO_REPLAY, NO_REPLAY]]).T
+    else:
+        after_deletion = places.slots.edits[-1].content == DELETE
+        buckets[DISTANCE] = distance_buckets(np.arange(count) - places.anchor, after_deletion=after_deletion)
+        _compare(places, hunk, buckets)
+        _replay(places, hunk, buckets, contents, kinds)
+    buckets[DISTANCE, -1] = STOP_DISTANCE
+    buckets += FIRST_BUCKETS[:, None]
+    return Related(buckets, contents, kinds)
+
+
+def _compare(places: Places, hunk: Hunk, buckets: Ints) -> None:
+    """How much each place looks like the one where the newest hunk began; and the one before: some intents alternate."""
+    equal = _comparisons(places, hunk.surroundings)
+    buckets[MATCH] = _matches(equal[REACH - _NEAR : REACH + _NEAR + 1])
+    before = hunk.previous
+    if before is None:
+        buckets[EARLIER_MATCH] = NO_MATCH
+    else:
+        near = before.surroundings[REACH - _NEAR : REACH + _NEAR + 1]
+        buckets[EARLIER_MATCH] = _matches(_comparisons(places, near))
+    buckets[SIMILARITY] = _similarities(equal, hunk)
+
+
+def _comparisons(places: Places, around: Sequence[int]) -> Bools:
+    """For each offset of a place's surroundings: which places have the same token there. (offsets, places)"""
+    tokens, count = places.tokens(len(around) // 2), len(places.slots.order)
+    # One row for each offset, all of them views of the same tokens.
+    rows: Ints = np.ndarray((len(around), count), np.int64, tokens, strides=tokens.strides * 2)
+    equal: Bools = rows == np.array(around)[:, None]
+    return equal
+
+
+def _match_table() -> NDArray[np.uint8]:
+    """The bucket of each combination of agreeing offsets: does the token itself agree, and how many do on each side?"""
+    agrees = np.arange(1 << 2 * _NEAR + 1)[:, None] >> np.arange(2 * _NEAR + 1) & 1  # offsets as bits
+    left = np.cumprod(agrees[:, _NEAR - 1 :: -1], axis=1).sum(axis=1)
+    right = np.cumprod(agrees[:, _NEAR + 1 :], axis=1).sum(axis=1)
+    table: Ints = (agrees[:, _NEAR] * (_NEAR + 1) + left) * (_NEAR + 1) + right
+    return table.astype(np.uint8)
+
+
+_MATCH_TABLE = _match_table()
+_BITS = (1 << np.arange(2 * _NEAR + 1, dtype=np.uint8))[:, None]
+
+
+def _matches(equal: Bools) -> NDArray[np.uint8]:
+    result: NDArray[np.uint8] = _MATCH_TABLE.take((equal.view(np.uint8) * _BITS).sum(axis=0, dtype=np.uint8))
+    return result
+
+
+def _similarities(equal: Bools, hunk: Hunk) -> Ints:
+    """The share of the tokens around each place that are those around the start of the newest hunk.
+
+    Where the newest two hunks began at places that agree in some tokens, only these count: they are the pattern.
+    """
+    around, earlier = hunk.surroundings, hunk.previous.surroundings if hunk.previous else ()
+    agreed = [i for i, (one, other) in enumerate(zip(around, earlier, strict=False)) if one == other]
+    is_pattern = len(agreed) >= _LEAST_AGREEMENT
+    counted = equal[agreed] if is_pattern else equal
+    counts = counted.view(np.uint8).sum(axis=0, dtype=np.uint8)
+    shares = np.arange(len(counted) + 1) * (_SHARES - 1) // len(counted)
+    result: Ints = (shares + (_SHARES if is_pattern else 0)).take(counts)
+    return result
+
+
+def _replay(places: Places, hunk: Hunk, buckets: Ints, contents: Ints, kinds: Ints) -> None:
+    """Whether a change that was made fits at each place: the one before the newest, and the one that is likely now."""
+    tokens = places.tokens(LONGEST)
+    for again, row, kind in (
+        (hunk.previous, EARLIER_REPLAY, BY_EARLIER_REPLAY),
+        (hunk.expected, REPLAY, BY_REPLAY),
+    ):
+        if again is None:
+            buckets[row] = NO_REPLAY
+            continue
+        buckets[row] = replay_buckets(tokens, again.pattern, hunk.first, hunk.last)
+        fits = np.flatnonzero(buckets[row, :-1])
+        contents[fits] = DELETE if again.precedent.gone else again.precedent.come[0]
+        kinds[fits] = kind + fitting(buckets[row, fits])
+    place, content = _going_on(places, hunk)
+    if place is not None:
+        buckets[REPLAY, place], contents[place], kinds[place] = GOES_ON, content, BY_GOING_ON
+
+
+def _going_on(places: Places, hunk: Hunk) -> tuple[int | None, int]:
+    """The place at which the newest hunk would go on like an earlier one, and the content."""
+    token = hunk.continuation
+    if token is None:
+        return None, PAD
+    if token > 0:
+        return hunk.last - 1, token
+    slots = places.slots
+    return (hunk.last, DELETE) if slots.contents[slots.order[hunk.last]] == -token else (None, PAD)
