@@ -37,15 +37,17 @@ def hunks(recorder: Recorder) -> list[Hunk]:
     return [Hunk(*pair) for pair in zip(borders, [*borders[1:], len(edits)], strict=True)]
 
 
-def places(recorder: Recorder, chosen: Sequence[Hunk]) -> list[Place]:
-    """Where hunks stand in the text of now."""
-    edits, explicit = recorder.edits, recorder.slots.explicit_positions()
-    result: list[Place] = []
-    for first, last in chosen:
-        inserts = [edit.content != DELETE for edit in edits[first:last]]
-        start = explicit[first] + inserts[0]
-        result.append(place_now(recorder, last, start, start + sum(inserts)))
-    return result
+def start_of(recorder: Recorder, hunk: Hunk) -> int:
+    """The explicit position at which a hunk begins."""
+    first = hunk.first
+    return recorder.slots.explicit_positions()[first] + (recorder.edits[first].content != DELETE)
+
+
+def place_of(recorder: Recorder, hunk: Hunk) -> Place:
+    """Where a hunk stands in the text of now."""
+    start = start_of(recorder, hunk)
+    inserted = sum(edit.content != DELETE for edit in recorder.edits[hunk.first : hunk.last])
+    return place_now(recorder, hunk.last, start, start + inserted)
 
 
 def place_now(recorder: Recorder, count: int, start: int, end: int) -> Place:
@@ -76,7 +78,7 @@ def _is_inverse(
         return False
     if deleted:
         return True
-    gap = places(recorder, [hunk])[0].start
+    gap = place_of(recorder, hunk).start
     return recorder.offsets_of_tokens([slots.explicit_position(position) + 1]) == [gap]
 
 

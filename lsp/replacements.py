@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lsp.hunks import Hunk, hunks
+from lsp.hunks import Hunk, hunks, start_of
 from lsp.recorder import Recorder
 from model.changes import common_length
 from model.edits import DELETE
@@ -83,10 +83,11 @@ def trimmed(replacement: Replacement, ends: Sequence[bool]) -> Replacement:
 
 def _made(recorder: Recorder, hunk: Hunk) -> Replacement:
     edits = recorder.edits[hunk.first : hunk.last]
-    start = recorder.slots.explicit_positions()[hunk.first] + (edits[0].content != DELETE)
     contents = recorder.slots.contents
     old = tuple(contents[edit.position] for edit in edits if edit.content == DELETE)
-    return Replacement(hunk, start, old, tuple(edit.content for edit in edits if edit.content != DELETE))
+    return Replacement(
+        hunk, start_of(recorder, hunk), old, tuple(edit.content for edit in edits if edit.content != DELETE)
+    )
 
 
 def _is_one(first: Replacement, second: Replacement, tokens: Sequence[int], recorder: Recorder) -> bool:

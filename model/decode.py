@@ -315,8 +315,12 @@ class _Sequence:
         return self._first, self._last - self._grown
 
     def check(self) -> None:
-        """Fails when not even the same change at other places could bring it to the threshold."""
-        if self._decoder.most_confidence(self.score, self.slack) < self._decoder.wish.threshold:
+        """Fails when not even the same change at other places could bring it to the threshold, however low: in a long file
+        a hunk may come to the border of what the model sees, and what is behind it is impossible."""
+        if (
+            self.score < _LEAST
+            or self._decoder.most_confidence(self.score, self.slack) < self._decoder.wish.threshold
+        ):
             raise _Failed("below-threshold")
 
     def add(self, edit: Edit) -> None:
@@ -402,7 +406,7 @@ class _Sequence:
     def _delete_next(self) -> None:
         slots = self._history.slots
         position = slots.order[self._newest_place]  # what moved up to where the deleted token stood
-        if slots.contents[position] == END or not self._can_point_at(position):
+        if slots.contents[position] == END:
             raise _Failed("below-threshold")
         self.score += float(self.predicted.positions[position])
         self.check()
@@ -426,15 +430,10 @@ class _Sequence:
     def _begins_next_line(self, line: Sequence[int]) -> bool:
         """Would the next edit be one at the beginning of the line after, rather than join it with this one?"""
         is_after = line[-1] == self._history.slots.order[self._last] and self._breaks(line[-1])
-        is_after = is_after and self._can_point_at(line[-1])
         if not is_after or int(self.predicted.positions[line].argmax()) < len(line) - 1:
             return False
         scores = self._history.content(self.predicted, line[-1])
         return int(_possible(scores, self._history.slots, line[-1]).argmax()) != DELETE
-
-    def _can_point_at(self, slot: int) -> bool:
-        """Does the model see it? In a long file the hunk may have come to the border of the window."""
-        return bool(self.predicted.positions[slot] > _LEAST)
 
     def _breaks(self, slot: int) -> bool:
         """Does a line begin with this token?"""

@@ -30,9 +30,6 @@ Floats = NDArray[np.float32]
 _NEVER = -1e9
 _NOTHING_REPLAYED = (PAD, NO_PRECEDENT)
 _ENCODED = ("state_", "copy_")  # how the names begin of what depends on the state alone
-_FROM_GRAPHS = (*_ENCODED, "past.", "row.")  # and of all that a graph has from another
-_EDIT_INPUTS = ("positions", "contents", "places", "subjects", "deletions", "neighbours", "moves", "steps")
-_KNOWN_INPUTS = {"state", "mask", "alive", "buckets", *_EDIT_INPUTS, "position", "replayed", "replayed_kinds"}
 # For one row at a time, which is what a keystroke brings, the runtime has a faster product of matrices than those that it
 # fuses with a scale or a sum.
 _SLOWER_FUSIONS = ("MatMulScaleFusion", "MatMulAddFusion")
@@ -61,12 +58,12 @@ class Predictor:
             raise BundleError("device cuda was asked for, but ONNX Runtime cannot use it here")
         self.inputs = {graph: _shapes(s.get_inputs()) for graph, s in self._sessions.items()}
         self.outputs = {graph: _shapes(s.get_outputs()) for graph, s in self._sessions.items()}
-        self._check_graphs()
         self.caches = [
             self._cache(name, shape)
             for name, shape in (self.inputs["content"] | self.inputs["step"]).items()
             if name.replace("past.", "new.") in self.outputs["step"]
         ]
+        self._check_graphs()
         # What an encoding needs while it runs is many times what it leaves: it is given back.
         self._options = onnxruntime.RunOptions()
         self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
@@ -79,8 +76,7 @@ class Predictor:
             "state_hiddens": self.outputs["encode"].get("state_hiddens", [0])[-1],
         }
         wanted = {"content_scores": config.vocabulary_size, "state_hiddens": config.hidden_size}
-        unknown = set().union(*self.inputs.values()) - _KNOWN_INPUTS
-        if sizes != wanted or any(not name.startswith(_FROM_GRAPHS) for name in unknown):
+        if sizes != wanted or not self.caches:
             raise BundleError(
                 f"the graphs in {self.bundle.directory} are not of the network in config.json, or of another version"
             )

@@ -32,10 +32,10 @@ from model.calibration import Calibration
 from model.config import ModelConfig
 from model.edits import DELETE, END, START, Edit, Instance, Slots
 from model.networks.incremental import (
+    Chosen,
     EditInputs,
     IncrementalNetwork,
     Relations,
-    Replayed,
     Tensors,
     TorchBatch,
     grow_all,
@@ -117,8 +117,8 @@ class _Content(nn.Module):
         given = dict(zip(self.inputs, inputs, strict=True))
         encoded, caches = _given(given, self.encoded, self.caches)
         rows = {name: given[f"row.{name}"] for name in self.rows}
-        replayed = Replayed(given["replayed"], given["replayed_kinds"])
-        logits = self.network.contents(encoded, caches, rows, given["position"], replayed)
+        chosen = Chosen(given["position"], given["replayed"], given["replayed_kinds"])
+        logits = self.network.contents(encoded, caches, rows, chosen)
         return (torch.log_softmax(logits, dim=-1),)
 
 

@@ -134,6 +134,12 @@ def _real() -> str:
     )
     columns = ["model", "ours", "paper", "positions", "contents", "lexical tokens", "hidden", "parameters"]
     rows = [_real_row(values) for values in results.values()]
+    _plot_by_confidence(results, RESULTS / "real_by_confidence.png")
+    table = _table([*columns, "edits seen", "processor minutes"], rows)
+    return f"{head}{note}\n{table}\n![confidence](results/real_by_confidence.png)\n"
+
+
+def _plot_by_confidence(results: dict[str, dict[str, Any]], path: Path) -> None:
     figure, axes = _figure()
     for model, values in results.items():
         points = values["test"]["by_confidence"]
@@ -144,9 +150,7 @@ def _real() -> str:
         ylabel="lexical tokens that are right",
         ylim=(0, 1.02),
     )
-    _save(figure, axes, RESULTS / "real_by_confidence.png")
-    table = _table([*columns, "edits seen", "processor minutes"], rows)
-    return f"{head}{note}\n{table}\n![confidence](results/real_by_confidence.png)\n"
+    _save(figure, axes, path)
 
 
 def _real_row(values: dict[str, Any]) -> list[str]:

@@ -83,10 +83,7 @@ def queue(only: Sequence[str] = ()) -> list[Row]:
 
 def train_row(row: Row, config: FitConfig, folder: Path) -> dict[str, Any]:
     """Train one row, or go on with it, and return its result."""
-    run = Run(config, folder)
-    if (folder / checkpoint.LAST).is_file():
-        run.resume()
-    run.fit()
+    run = _trained(config, folder)
     network, model_config = checkpoint.load_network(folder)
     test = measured(network, model_config, run, "test")
     dev = measured(network, model_config, run, "dev")
@@ -108,6 +105,15 @@ def train_row(row: Row, config: FitConfig, folder: Path) -> dict[str, Any]:
     }
 
 
+def _trained(config: FitConfig, folder: Path) -> Run:
+    """A run that has spent its budget, or goes on until it has."""
+    run = Run(config, folder)
+    if (folder / checkpoint.LAST).is_file():
+        run.resume()
+    run.fit()
+    return run
+
+
 def train_real(model: str, options: argparse.Namespace) -> dict[str, Any]:
     """Train one network on mined edits, or go on with it, and measure it on repositories that it has not seen."""
     config = FitConfig(
@@ -124,10 +130,7 @@ def train_real(model: str, options: argparse.Namespace) -> dict[str, Any]:
         threads=options.threads,
         dev_count=_REAL_DEV,
     )
-    run = Run(config, options.runs / f"{model}-real")
-    if (run.folder / checkpoint.LAST).is_file():
-        run.resume()
-    run.fit()
+    run = _trained(config, options.runs / f"{model}-real")
     network, _ = checkpoint.load_network(run.folder)
     progress, splits = run.progress, json.loads((options.real / "manifest.json").read_text())["splits"]
     test = evaluate(run.folder, str(options.real), "test")

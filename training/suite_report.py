@@ -60,7 +60,6 @@ def write_report(result: dict[str, Any], folder: Path) -> None:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    at_default, floor = result["at_default"], result["replay"]
     lines = [
         "# Is it right when it speaks?",
         "",
@@ -72,20 +71,18 @@ def markdown(result: dict[str, Any]) -> str:
         "",
         f"![Precision against recall](results/{_PICTURE})",
         "",
-        f"At the default threshold of {result['default_threshold']:.2f}:",
+        f"At the default threshold of {result['default_threshold']:.2f}, and the floors, which speak whatever their confidence:"
+        " *replay* makes the newest edit again at its next same place.",
         "",
-        "| kind | cases | shown | right | precision | recall | quiet |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        *(_row(kind, at_default[kind]) for kind in ("all", *KINDS)),
+        "| | kind | cases | shown | right | precision | recall | quiet |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        *(
+            f"| {name} {_row(kind, figures[kind])}"
+            for name, figures in _compared(result).items()
+            for kind in ("all", *KINDS)
+        ),
         "",
-        "The floor, *replay the newest edit at its next same place*:",
-        "",
-        "| kind | cases | shown | right | precision | recall | quiet |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        *(_row(kind, floor[kind]) for kind in ("all", *KINDS)),
-        "",
-        *_network_floor(result.get("network_floor")),
-        f"Precision on repeat cases at the floor's recall: {_share(result['repeat_precision_at_replay_recall'])}. "
+        f"Precision on repeat cases at the recall of replaying: {_share(result['repeat_precision_at_replay_recall'])}. "
         f"Expected calibration error: {result['calibration_error']:.3f}.",
         "",
         "Against the threshold (all kinds):",
@@ -108,17 +105,13 @@ def markdown(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _network_floor(floor: dict[str, Any] | None) -> list[str]:
-    if floor is None:
-        return []
-    return [
-        f"The other floor, the paper's plain {floor['name']} trained on histories, whatever its confidence:",
-        "",
-        "| kind | cases | shown | right | precision | recall | quiet |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        *(_row(kind, floor[kind]) for kind in ("all", *KINDS)),
-        "",
-    ]
+def _compared(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The bundle and the floors, by the names that the report gives them."""
+    named = {f"**{result['bundle']}**": result["at_default"], "replay": result["replay"]}
+    if "network_floor" in result:
+        floor = result["network_floor"]
+        named[f"the paper's plain {floor['name']}, trained on histories"] = floor
+    return named
 
 
 def _row(name: str, figures: dict[str, Any]) -> str:

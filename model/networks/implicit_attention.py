@@ -17,11 +17,11 @@ from model.networks.attention import (
 )
 from model.networks.decoders import DECODERS, PositionDecoder
 from model.networks.incremental import (
+    Chosen,
     EditInputs,
     Grown,
     IncrementalNetwork,
     Relations,
-    Replayed,
     Tensors,
     gather_contexts,
     grow,
@@ -93,16 +93,8 @@ class ImplicitAttention(IncrementalNetwork):
     def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
         return self.position_decoder.point(encoded, caches, rows["query"], relations.alive)
 
-    def contents(
-        self,
-        encoded: Tensors,
-        caches: Tensors,
-        rows: Tensors,
-        positions: Tensor,
-        replayed: Replayed,
-        times: Tensor | None = None,
-    ) -> Tensor:
-        return self.content_decoder.contents(encoded, caches, rows, positions, times)
+    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
+        return self.content_decoder.contents(encoded, caches, rows, chosen)
 
     def _encode_edits(self, encoded: Tensors, caches: Tensors, contents: Tensor, places: Tensor) -> Tensors:
         embedded = contents + sinusoids(places, self.config.hidden_size) + self.from_edit

@@ -45,11 +45,15 @@ class Relations:
 
 
 @dataclass(frozen=True)
-class Replayed:
-    """The contents that a precedent would have at chosen positions; (B, N) each."""
+class Chosen:
+    """Positions whose contents are asked for, one after each row."""
 
-    contents: Tensor
-    kinds: Tensor
+    positions: Tensor  # (B, N) columns
+    replayed: Tensor  # (B, N) the contents that a precedent would have there
+    replayed_kinds: Tensor  # (B, N)
+    times: Tensor | None = (
+        None  # (N,) edits that each row follows: it may not look at later ones. None: there are none
+    )
 
 
 class Grown(NamedTuple):
@@ -97,8 +101,9 @@ class TorchBatch:
         return EditInputs(**{field.name: getattr(self, field.name) for field in fields(EditInputs)})
 
     @property
-    def replayed_contents(self) -> Replayed:
-        return Replayed(self.replayed, self.replayed_kinds)
+    def chosen(self) -> Chosen:
+        times = torch.arange(self.positions.shape[1], device=self.positions.device)
+        return Chosen(self.positions, self.replayed, self.replayed_kinds, times)
 
     @property
     def relations(self) -> Relations:
@@ -126,18 +131,8 @@ class IncrementalNetwork(nn.Module):
         """Logits of the next position after each row: (B, N, slots)."""
         raise NotImplementedError
 
-    def contents(
-        self,
-        encoded: Tensors,
-        caches: Tensors,
-        rows: Tensors,
-        positions: Tensor,
-        replayed: Replayed,
-        times: Tensor | None = None,
-    ) -> Tensor:
-        """Logits of the content at a position after each row: (B, N, V).
-
-        times (N,) says how many edits each row follows: it may not look at later ones. None: there are no later ones."""
+    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
+        """Logits of the content at a position after each row: (B, N, V)."""
         raise NotImplementedError
 
     def forward(self, batch: TorchBatch) -> Scores:
@@ -146,10 +141,9 @@ class IncrementalNetwork(nn.Module):
         later = self.append(encoded, first.caches, batch.edits)
         rows = {name: torch.cat([row, later.rows[name][:, :-1]], dim=1) for name, row in first.rows.items()}
         caches = grow_all(first.caches, later.caches)
-        times = torch.arange(batch.positions.shape[1], device=batch.positions.device)
         return Scores(
             position=self.point(encoded, caches, rows, batch.relations),
-            content=self.contents(encoded, caches, rows, batch.positions, batch.replayed_contents, times),
+            content=self.contents(encoded, caches, rows, batch.chosen),
         )
 
 

@@ -20,11 +20,11 @@ from model.config import ModelConfig
 from model.networks.attention import NEVER, attend, attend_unsplit, split_keys, split_values
 from model.networks.decoders import earlier_mask
 from model.networks.incremental import (
+    Chosen,
     EditInputs,
     Grown,
     IncrementalNetwork,
     Relations,
-    Replayed,
     Tensors,
     compare,
     gather_contexts,
@@ -241,24 +241,16 @@ class NextEdit(IncrementalNetwork):
         result: Tensor = logits.masked_fill(~relations.alive, NEVER)
         return result
 
-    def contents(
-        self,
-        encoded: Tensors,
-        caches: Tensors,
-        rows: Tensors,
-        positions: Tensor,
-        replayed: Replayed,
-        times: Tensor | None = None,
-    ) -> Tensor:
-        contexts = gather_contexts(encoded, caches["edit_hiddens"], positions)
+    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
+        contexts = gather_contexts(encoded, caches["edit_hiddens"], chosen.positions)
         situations = self._situation(rows["row"], contexts)
-        hiddens = situations + self._precedents(caches, situations, times)
-        hiddens = hiddens + self.replayed_kind(replayed.kinds)
-        hiddens = hiddens + self.replayed_in(self.embedding(replayed.contents))
+        hiddens = situations + self._precedents(caches, situations, chosen.times)
+        hiddens = hiddens + self.replayed_kind(chosen.replayed_kinds)
+        hiddens = hiddens + self.replayed_in(self.embedding(chosen.replayed))
         hiddens = self.out_norm(self.content_feed_forward(hiddens))
         written = torch.log_softmax(functional.linear(hiddens, self.embedding.weight, self.out_bias), dim=-1)
         gate = self.copy_gate(hiddens)
-        copied = self._copied(encoded, caches, hiddens, times, replayed, like=written)
+        copied = self._copied(encoded, caches, hiddens, chosen, like=written)
         mixed = torch.exp(written + _log_sigmoid(-gate)) + copied * torch.exp(_log_sigmoid(gate))
         return torch.log(mixed.clamp(min=_TINY))
 
@@ -307,25 +299,19 @@ class NextEdit(IncrementalNetwork):
         return result
 
     def _copied(
-        self,
-        encoded: Tensors,
-        caches: Tensors,
-        hiddens: Tensor,
-        times: Tensor | None,
-        replayed: Replayed,
-        like: Tensor,
+        self, encoded: Tensors, caches: Tensors, hiddens: Tensor, chosen: Chosen, like: Tensor
     ) -> Tensor:
         """The distribution of a copied token, (B, N, V)."""
         queries = self.copy_query(hiddens) * _COPY_SIZE**-0.5
         from_state = queries @ encoded["copy_state_keys"].transpose(1, 2) + encoded["state_mask"].squeeze(1)
         from_edits = queries @ caches["copy_edit_keys"].transpose(1, 2)
-        if times is not None:
-            from_edits = from_edits + earlier_mask(times, from_edits.shape[2])
-        nothing = torch.where(replayed.kinds == NO_PRECEDENT, NEVER, 0.0).unsqueeze(-1)
+        if chosen.times is not None:
+            from_edits = from_edits + earlier_mask(chosen.times, from_edits.shape[2])
+        nothing = torch.where(chosen.replayed_kinds == NO_PRECEDENT, NEVER, 0.0).unsqueeze(-1)
         from_precedent = self.copy_replayed(hiddens) + nothing
         weights = torch.softmax(torch.cat([from_state, from_edits, from_precedent], dim=2), dim=-1)
         slots = grow(encoded["state"], caches["subjects"]).unsqueeze(1).expand(-1, hiddens.shape[1], -1)
-        sources = torch.cat([slots, replayed.contents.unsqueeze(-1)], dim=2)  # (B, N, slots + 1)
+        sources = torch.cat([slots, chosen.replayed.unsqueeze(-1)], dim=2)  # (B, N, slots + 1)
         return torch.zeros_like(like).scatter_add(2, sources, weights)
 
 

@@ -1,4 +1,4 @@
-from lsp.hunks import hunks, places, undoes
+from lsp.hunks import hunks, place_of, undoes
 from model.changes import Change
 from model.edits import DELETE, Edit
 from tests.lsp.test_recorder import Typist
@@ -27,5 +27,5 @@ def test_the_place_of_an_edit_moves_with_the_text() -> None:
     typist = Typist("foo = bar\n")
     typist.change(Change(6, 9, "(1)"))
     typist.change(Change(0, 0, "# four\n"), pause=2.0)
-    assert places(typist.recorder, hunks(typist.recorder)[:1]) == [(13, 16)]
+    assert place_of(typist.recorder, hunks(typist.recorder)[0]) == (13, 16)
     assert typist.text[13:16] == "(1)"

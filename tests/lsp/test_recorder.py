@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp.hunks import hunks, places
+from lsp.hunks import hunks, place_of
 from lsp.recorder import Recorder
 from model.changes import Change
 from model.edits import DELETE, Edit, apply
@@ -113,7 +113,7 @@ def test_after_any_changes_the_stream_with_its_prefix_is_the_text(text: str, dat
         assert len(recorder.edits) <= recorder._limit_edits
         assert (service.state, service.edits) == (recorder.state, recorder.edits)
         assert recorder.cursor is None or recorder.cursor in recorder.slots.order
-        for place in places(recorder, hunks(recorder)):
+        for place in (place_of(recorder, hunk) for hunk in hunks(recorder)):
             assert 0 <= place.start <= place.end <= len(text)
 
 

@@ -11,10 +11,10 @@ from model.edits import DELETE, END, START, Edit, Instance
 from model.networks.attention import NEVER
 from model.networks.build import build
 from model.networks.incremental import (
+    Chosen,
     EditInputs,
     IncrementalNetwork,
     Relations,
-    Replayed,
     Scores,
     TorchBatch,
     grow_all,
@@ -143,11 +143,9 @@ def test_edits_appended_in_any_portions_score_like_the_full_pass(name: str, size
                 network.point(encoded, caches, newest, relations),
                 full.position[:, known : known + 1, : columns + known],
             )
-            positions = batch.positions[:, known : known + 1]
-            replayed = Replayed(
-                *(getattr(batch, name)[:, known : known + 1] for name in ("replayed", "replayed_kinds"))
-            )
-            contents = network.contents(encoded, caches, newest, positions, replayed)
+            names = ("positions", "replayed", "replayed_kinds")
+            chosen = Chosen(*(getattr(batch, name)[:, known : known + 1] for name in names))
+            contents = network.contents(encoded, caches, newest, chosen)
             # The short instance has no third edit: what its padding says does not matter.
             same(contents[:1], full.content[:1, known : known + 1])
             if known < len(SHORT.edits):
