@@ -61,7 +61,7 @@ class Predictor:
         self.caches = [
             self._cache(name, shape)
             for name, shape in (self.inputs["content"] | self.inputs["step"]).items()
-            if name.replace("past.", "new.") in self.outputs["step"]
+            if name.startswith("past.") and name.replace("past.", "new.") in self.outputs["step"]
         ]
         self._check_graphs()
         # What an encoding needs while it runs is many times what it leaves: it is given back.
