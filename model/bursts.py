@@ -165,17 +165,16 @@ def _in_name(character: str) -> bool:
 
 def render(slots: Slots, edits: Iterable[Edit], tokenizer: Tokenizer) -> Change:
     """The one replacement, in the text of the current state, that the edits amount to. The slots are left as they were."""
-    kept, size, content = len(slots.edits), len(slots.order), slots.contents.__getitem__
+    kept, size, contents, lengths = len(slots.edits), len(slots.order), slots.contents, tokenizer.lengths
     try:
         explicit = [Edit(slots.apply(edit), edit.content) for edit in edits]
         grown = len(slots.order) - size
         first, last = _span(explicit, size, size + grown)
-        text = tokenizer.decode(map(content, slots.order[first : last + grown]))
+        text = tokenizer.decode([contents[slot] for slot in slots.order[first : last + grown]])
     finally:
         slots.keep(kept)
-    length_of = tokenizer.lengths.__getitem__
-    offset = sum(map(length_of, map(content, slots.order[:first])))
-    length = sum(map(length_of, map(content, slots.order[first:last])))
+    offset = sum([lengths[contents[slot]] for slot in slots.order[:first]])
+    length = sum([lengths[contents[slot]] for slot in slots.order[first:last]])
     return Change(offset, offset + length, text)
 
 

@@ -71,7 +71,9 @@ class Calibration:
 
     def most_confidence(self, until: str, evidence: Evidence) -> float:
         """The confidence if the change turns out to have been made as often as is best."""
-        return max(self.confidence(until, evidence._replace(repeats=repeats)) for repeats in range(3))
+        weights = self.weights.get(until)
+        speak_for = (0.0, weights["again"], weights["often"]) if weights else (0.0,)
+        return self.confidence(until, evidence._replace(repeats=speak_for.index(max(speak_for))))
 
     def score(self, until: str, evidence: Evidence) -> float:
         """What the knots are about."""

@@ -13,6 +13,7 @@ An edit that inserts END after END changes nothing; it says that nothing more is
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher as _DifflibMatcher
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 try:  # The same opcodes, many times faster; only mining feels the difference, so serving does without.
@@ -67,7 +68,7 @@ class Slots:
 
     def tokens(self) -> list[int]:
         """The current state."""
-        return list(map(self.contents.__getitem__, self.order))
+        return list(itemgetter(*self.order)(self.contents))  # START and END at least: one alone would be no tuple
 
     def explicit_positions(self) -> list[int]:
         """For each edit so far: its explicit position, in the state that it met."""

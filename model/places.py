@@ -46,9 +46,8 @@ _DISTANCE_TABLE = _distance_table()
 
 def distance_buckets(distances: Ints, *, after_deletion: bool) -> Ints:
     """Buckets of signed distances between places; those after an insertion and after a deletion are apart."""
-    near = np.minimum(np.maximum(distances, -_FURTHEST), _FURTHEST)
-    buckets: Ints = _DISTANCE_TABLE[near + _FURTHEST] + (_PER_KIND if after_deletion else 0)
-    return buckets
+    buckets: Ints = _DISTANCE_TABLE.take(distances + _FURTHEST, mode="clip")
+    return buckets + _PER_KIND if after_deletion else buckets
 
 
 class Hunk(NamedTuple):
@@ -153,6 +152,8 @@ class Places:
     def keep(self, count: int) -> None:
         """Undo all edits but the first `count`."""
         slots = self.slots
+        if count == len(slots.edits):
+            return
         if not 0 <= count <= len(slots.edits):
             raise ValueError(f"cannot keep {count} of {len(slots.edits)} edits")
         explicit = slots.explicit_positions()
@@ -160,10 +161,10 @@ class Places:
             edit, place = slots.edits[index], explicit[index]
             self._all[slots.state_length + index] = -1
             if edit.content == DELETE:
-                self._all[self._all >= place] += 1
+                self._all += self._all >= place
                 self._all[edit.position] = place
             elif edit.content != END:
-                self._all[self._all > place] -= 1
+                self._all -= self._all > place
         slots.keep(count)
         self._padded = None
         del self._hunks[count:]
@@ -229,9 +230,9 @@ class Places:
     def _move(self, edit: Edit, place: int, new_slot: int) -> None:
         if edit.content == DELETE:
             self._all[edit.position] = -1
-            self._all[self._all > place] -= 1
+            self._all -= self._all > place
         elif edit.content != END:
-            self._all[self._all > place] += 1
+            self._all += self._all > place
             self._all[new_slot] = place + 1
 
 

@@ -367,8 +367,6 @@ def _session(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.In
     # The C library does as well for the small tensors of a step, and gets back what a closed history held.
     options.enable_cpu_mem_arena = graph == "encode"
     options.log_severity_level = 3
-    if graph == "content":  # a packed copy of the largest matrix would be no faster for one row
-        options.add_session_config_entry("session.disable_prepacking", "1")
     path = bundle.directory / f"{graph}.onnx"
     unwanted = None if graph == "encode" else list(_SLOWER_FUSIONS)
     try:

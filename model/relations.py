@@ -30,6 +30,7 @@ from model.replays import (
     NO_PRECEDENT,
     NO_REPLAY,
     REPLAYS,
+    Precedent,
     fitting,
     replay_buckets,
 )
@@ -136,6 +137,7 @@ def _similarities(equal: Bools, hunk: Hunk) -> Ints:
 def _replay(places: Places, hunk: Hunk, buckets: Ints, contents: Ints, kinds: Ints) -> None:
     """Whether a change that was made fits at each place: the one before the newest, and the one that is likely now."""
     tokens = places.tokens(LONGEST)
+    found: dict[Precedent, Ints] = {}  # in the middle of a rename both are the same
     for again, row, kind in (
         (hunk.previous, EARLIER_REPLAY, BY_EARLIER_REPLAY),
         (hunk.expected, REPLAY, BY_REPLAY),
@@ -143,7 +145,10 @@ def _replay(places: Places, hunk: Hunk, buckets: Ints, contents: Ints, kinds: In
         if again is None:
             buckets[row] = NO_REPLAY
             continue
-        buckets[row] = replay_buckets(tokens, again.pattern, hunk.first, hunk.last)
+        pattern = again.pattern
+        if pattern not in found:
+            found[pattern] = replay_buckets(tokens, pattern, hunk.first, hunk.last)
+        buckets[row] = found[pattern]
         fits = np.flatnonzero(buckets[row, :-1])
         contents[fits] = DELETE if again.precedent.gone else again.precedent.come[0]
         kinds[fits] = kind + fitting(buckets[row, fits])

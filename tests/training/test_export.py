@@ -4,12 +4,14 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from model.bundle import Bundle
+from model.bundle import GRAPHS, Bundle
 from model.calibration import Calibration
 from model.config import ModelConfig
+from model.edits import DELETE, END, START, Edit
 from model.networks.build import build
 from model.networks.incremental import IncrementalNetwork
 from model.predictor import Predictor
@@ -56,6 +58,27 @@ def test_an_exported_bundle_is_its_network(exported: Path) -> None:
     bundle = Bundle.load(exported)
     assert (bundle.name, bundle.config) == ("small", CONFIG)
     assert disagreement(make_network().eval(), Predictor(bundle, "cpu")) < 1e-4
+
+
+def test_what_runs_at_each_keystroke_is_in_eight_bits(tmp_path: Path) -> None:
+    config = ModelConfig("IA-next", len(small_tokenizer()), 64, heads=4, limit_tokens=101, limit_edits=17)
+    network = make_network(config)
+    bundle = export(network, config, None, tmp_path / "larger", name="larger")
+    operators = {graph: (bundle.directory / f"{graph}.onnx").read_bytes() for graph in GRAPHS}
+    assert [graph for graph in GRAPHS if b"MatMulNBits" in operators[graph]] == ["step", "content"]
+    predictor = Predictor(bundle, "cpu")
+    assert 1e-4 < disagreement(network.eval(), predictor) < 0.5
+    # Rounding is no reason for the same history to mean two things.
+    at_once, one_by_one = (
+        predictor.open((START, *range(4, 60), END)),
+        predictor.open((START, *range(4, 60), END)),
+    )
+    edits = [Edit(3, 9), Edit(7, DELETE), Edit(58, 11), Edit(60, 12)]
+    at_once.append(edits)
+    for edit in edits:
+        one_by_one.append([edit])
+        one_by_one.predict()
+    assert np.allclose(at_once.predict().positions, one_by_one.predict().positions, atol=1e-4)
 
 
 def test_a_weight_is_stored_once(exported: Path) -> None:
