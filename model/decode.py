@@ -227,8 +227,8 @@ class _Decoder:
     def _likely_positions(self) -> Iterator[int]:
         """Slots, best first, as long as there is hope."""
         scores = self.root.positions
-        order = _best(scores, max(2 * self.wish.limit + 1, _COMPANIONS))
-        order = order[scores[order] > _LEAST]  # a short state may have fewer that are there
+        there = np.flatnonzero(scores > _LEAST)  # of a long file the model sees a part
+        order = there[_best(scores[there], max(2 * self.wish.limit + 1, _COMPANIONS))]
         if self.wish.until == "hunk":
             order = order[(scores[order] > _COMPANION) | (np.arange(len(order)) < 2 * self.wish.limit - 1)]
             chosen = scores[order[order != self.history.slots.state_length - 1]].astype(np.float64)
