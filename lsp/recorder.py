@@ -73,9 +73,6 @@ class Recorder:
         self.text = TokenText(tokenizer, text)
         self._fingerprint = sum(map(hash, self.text.tokens))
         self.generation = 0  # counts base snapshots
-        self._sides: tuple[tuple[str, int, int], tuple[list[int], list[int]]] | None = (
-            None  # newest answer of `_around`
-        )
         self._begin()
 
     # --- what the stream is ---
@@ -104,7 +101,7 @@ class Recorder:
         if self._partial is None:
             return None
         segment = self.text.segment_at(self._partial.start)
-        left, _ = self._around_partial(segment)
+        left = self.text.around(self._partial).left
         return self.slots.order[self.text.tokens_before(segment) + len(left)]
 
     # --- what happens ---
@@ -184,7 +181,7 @@ class Recorder:
         index = max(0, explicit - 1)  # one for START
         if self._partial is not None:
             segment = self.text.segment_at(self._partial.start)
-            left, right = self._around_partial(segment)
+            left, right = self.text.around(self._partial)
             first, count = self.text.tokens_before(segment), len(left) + len(right)
             if first <= index < first + count:
                 before = (*left, *right)[: index - first]
@@ -254,7 +251,7 @@ class Recorder:
                 self.freeze()
         carried: tuple[int, ...] | None = None
         if self._burst is None and self._partial is not None:
-            left, right = self._around_partial(segment)
+            left, right = self.text.around(self._partial)
             carried = (*left, *right)
         replaced = self._replace(change)
         if self._burst is not None:
@@ -305,29 +302,12 @@ class Recorder:
         whole = name == change.text and len(name) > _TYPED_AT_ONCE
         if not name or whole or len(name) > _LIMIT_NAME or not (change.text or cut):
             return None
-        partial = Change(cursor - len(name), cursor, "")
-        segment = self.text.segment_at(partial.start)
-        left, right = self._around(partial, segment)
-        # Two blanks around the name would become one token, and the name would have no place between tokens.
-        return partial if (*left, *right) == self.text.tokens_without(partial) else None
-
-    def _around_partial(self, segment: int) -> tuple[list[int], list[int]]:
-        assert self._partial is not None
-        return self._around(self._partial, segment)
-
-    def _around(self, partial: Change, segment: int) -> tuple[list[int], list[int]]:
-        """The tokens of a segment to the left and to the right of the half-typed name."""
-        line, begin = self.text.segments[segment], self.text.start_of(segment)
-        place = line, partial.start - begin, partial.end - begin
-        if self._sides is None or self._sides[0] != place:  # asked for more than once at each key
-            encode = self.text.tokenizer.encode_segment
-            self._sides = place, (encode(line[: place[1]]), encode(line[place[2] :]))
-        return self._sides[1]
+        return Change(cursor - len(name), cursor, "")
 
     def _burst_of_partial(self, partial: Change) -> Burst:
         """A burst that has done nothing yet but type the half-typed name."""
         segment = self.text.segment_at(partial.start)
-        left, right = self._around(partial, segment)
+        left, right = self.text.around(partial)
         return Burst(self.text, Replaced(segment, ((*left, *right),), 1))
 
     def _update(self) -> None:
@@ -381,7 +361,7 @@ class Recorder:
         if self._partial is None:
             return self.text.tokens
         segment = self.text.segment_at(self._partial.start)
-        left, right = self._around_partial(segment)
+        left, right = self.text.around(self._partial)
         return [*self.text.tokens[:segment], (*left, *right), *self.text.tokens[segment + 1 :]]
 
     def _fold(self) -> None:

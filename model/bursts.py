@@ -22,6 +22,13 @@ class Replaced(NamedTuple):
     new_count: int
 
 
+class Sides(NamedTuple):
+    """The token ids around a part of a segment."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+
+
 class TokenText:
     """A text by segments, each with its token ids; a change re-tokenizes the segments it touches and no others."""
 
@@ -31,9 +38,7 @@ class TokenText:
         self.tokens: list[tuple[int, ...]] = [tuple(tokenizer.encode_segment(s)) for s in self.segments]
         self._starts = Starts(map(len, self.segments))
         self._token_starts = Starts(map(len, self.tokens))
-        self._without: tuple[tuple[str, int, int], tuple[int, ...]] | None = (
-            None  # the newest answer of `tokens_without`
-        )
+        self._around: tuple[tuple[str, int, int], Sides] | None = None  # the newest answer of `around`
 
     def __len__(self) -> int:
         return self._starts.end
@@ -62,19 +67,17 @@ class TokenText:
         """How many tokens the segments before this one have."""
         return self._token_starts[segment]
 
-    def tokens_without(self, partial: Change) -> tuple[int, ...]:
-        """The tokens of a segment without a part of it: a half-typed name is not an edit yet."""
+    def around(self, partial: Change) -> Sides:
+        """The tokens of a segment to the left and to the right of a part of it: a half-typed name is not an edit yet.
+
+        Two blanks around it stay two tokens, as they are when a name between them was deleted: it has its place there."""
         segment = self.segment_at(partial.start)
         begin, whole = self.start_of(segment), self.segments[segment]
-        start, end = partial.start - begin, partial.end - begin
-        if self._without is None or self._without[0] != (
-            whole,
-            start,
-            end,
-        ):  # it is asked for twice at each key
-            tokens = tuple(self.tokenizer.encode_segment(whole[:start] + whole[end:]))
-            self._without = (whole, start, end), tokens
-        return self._without[1]
+        place = whole, partial.start - begin, partial.end - begin
+        if self._around is None or self._around[0] != place:  # it is asked for more than once at each key
+            encode = self.tokenizer.encode_segment
+            self._around = place, Sides(tuple(encode(whole[: place[1]])), tuple(encode(whole[place[2] :])))
+        return self._around[1]
 
     def replace(self, change: Change) -> Replaced:
         """Apply a change."""
@@ -141,7 +144,8 @@ class Burst:
         after = list(self._text.tokens[self.first : self.first + self.count])
         if partial is not None:
             segment = self._text.segment_at(partial.start)
-            after[segment - self.first] = self._text.tokens_without(partial)
+            sides = self._text.around(partial)
+            after[segment - self.first] = sides.left + sides.right
         offset = 1 + self._text.tokens_before(self.first)  # one for START
         return lexical_edits_between(self.before, after, self._text.tokenizer.ends, offset)
 

@@ -12,6 +12,7 @@ likeliest of them.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
+from itertools import pairwise, takewhile
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -108,10 +109,10 @@ class _Decoder:
         if not self.known:
             return Decoded([], "nothing-edited")
         sequences: list[_Sequence] = []
-        reason: Silence | None = None
+        stop = self.history.slots.state_length - 1
+        reason: Silence | None = "stop-predicted" if int(self.root.positions.argmax()) == stop else None
         for position in self._likely_positions():
-            if position == self.history.slots.state_length - 1:
-                reason = reason or "stop-predicted"
+            if position == stop:
                 continue
             try:
                 sequence = self._from(position)
@@ -162,7 +163,10 @@ class _Decoder:
         sequence.check()
         sequence.refuse_half_end()
         _refuse_idle(self.history.slots, self.known, look_back=0)  # to type what was there again is no undo
-        return self._prediction(sequence, sequence.score, sequence.score, continues_prefix=True)
+        prediction = self._prediction(sequence, sequence.score, sequence.score, continues_prefix=True)
+        if prediction.confidence < self.wish.threshold:
+            raise _Failed("below-threshold")
+        return prediction
 
     def _name(self, position: int, prefix: bytes) -> tuple[tuple[int, ...], float]:
         """The likeliest name that begins with the prefix, and its log-probability given the prefix.
@@ -464,10 +468,12 @@ def _possible(scores: NDArray[np.float32], slots: Slots, position: int) -> NDArr
     return scores
 
 
-def _refuse_idle(slots: Slots, known: int, look_back: int = _LOOK_BACK) -> None:
+def _refuse_idle(slots: Slots, known: int, look_back: int | None = None) -> None:
     """Fails when the edits beyond the known ones change nothing, or bring back what the user has just changed."""
-    now = slots.tokens()
-    earlier, places = now.copy(), slots.explicit_positions()
+    now, places = slots.tokens(), slots.explicit_positions()
+    earlier = now.copy()
+    if look_back is None:
+        look_back = max(_LOOK_BACK, _newest_run(places[:known]))
     for count in range(len(slots.edits) - 1, max(0, known - look_back) - 1, -1):
         edit, place = slots.edits[count], places[count]
         if edit.content == DELETE:
@@ -476,6 +482,12 @@ def _refuse_idle(slots: Slots, known: int, look_back: int = _LOOK_BACK) -> None:
             del earlier[place + 1]
         if count <= known and earlier == now:
             raise _Failed("no-op" if count == known else "undo")
+
+
+def _newest_run(places: Sequence[int]) -> int:
+    """How many of the newest edits were made in one go, side by side: together they may be one change of a whole block."""
+    steps = (abs(newer - older) <= 1 for older, newer in pairwise(reversed(places)))
+    return min(len(places), 1 + sum(takewhile(bool, steps)))
 
 
 def _touch(one: tuple[int, int], other: tuple[int, int]) -> bool:

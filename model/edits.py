@@ -68,7 +68,9 @@ class Slots:
 
     def tokens(self) -> list[int]:
         """The current state."""
-        return list(itemgetter(*self.order)(self.contents))  # START and END at least: one alone would be no tuple
+        return list(
+            itemgetter(*self.order)(self.contents)
+        )  # START and END at least: one alone would be no tuple
 
     def explicit_positions(self) -> list[int]:
         """For each edit so far: its explicit position, in the state that it met."""

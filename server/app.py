@@ -51,6 +51,7 @@ STATUS = {
 _OTHERWISE = HTTPStatus.UNPROCESSABLE_ENTITY  # what is wrong in the request itself
 
 _SENTENCES = {
+    HTTPStatus.BAD_REQUEST: ("invalid-request", "The body cannot be read as JSON."),
     HTTPStatus.NOT_FOUND: ("not-found", "There is nothing at this address; see /docs."),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("body-too-large", "The body is larger than this service takes."),
     HTTPStatus.METHOD_NOT_ALLOWED: ("method-not-allowed", "This address has other methods; see /docs."),
@@ -124,7 +125,9 @@ def _add_errors(app: FastAPI) -> None:
         return problem("overloaded", f"{error}: try again in a second.", headers={"Retry-After": "1"})
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        if "json" not in request.headers.get("content-type", ""):
+            return problem("invalid-request", "Send JSON, and 'Content-Type: application/json' with it.")
         return problem("invalid-request", sentence(error.errors()))
 
     @app.exception_handler(HTTPException)

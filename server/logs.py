@@ -31,7 +31,13 @@ def set_up_logs(level: str) -> None:
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
     logging.getLogger("websockets").setLevel(logging.WARNING)  # its debug lines hold the messages
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """A WebSocket that we refuse is no error of ours, and we have said so ourselves."""
+    return "without completing handshake" not in record.msg
 
 
 def _trouble(error: BaseException) -> dict[str, Any]:

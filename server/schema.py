@@ -16,12 +16,13 @@ vocabulary, so a request in tokens names the bundle it means by its hash.
 - `close` forgets a document and has no answer. So does the end of the connection.
 - `reopen` answers whatever names a document, a version or edits that the service does not have: the client sends `open`
   with its own snapshot and goes on. A session ends with its `reopen`.
-- `error` answers a message that is wrong in itself. If it names a document, that document's session has ended too.
+- `error` answers a message that is wrong in itself, or an `open` that there is no room for now (`overloaded`: try again in a
+  second). If it names a document, that document's session has ended too.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from model.edits import DELETE, Edit
 
@@ -29,6 +30,8 @@ from model.edits import DELETE, Edit
 LIMIT_SUGGESTIONS = 10
 # The tokenizer's lexical tokens are no longer than 64 code points.
 LIMIT_PREFIX = 256
+# A longer list is not read to its end. What a history holds is far less, and said in its own words.
+_LIMIT_EDITS = 20_000
 _LIMIT_NAME = 4096
 
 DELETE_WORD: Literal["DELETE"] = "DELETE"
@@ -85,11 +88,30 @@ class _Wish(_Message):
     )
 
 
+class _TokenWish(_Wish):
+    """What is asked for in tokens."""
+
+    cursor: Position | None = Field(
+        default=None, description="Implicit position of the token to the left of the cursor."
+    )
+    prefix: Annotated[str, Field(max_length=LIMIT_PREFIX)] = Field(
+        default="", description="Half-typed at the cursor, not part of the edits."
+    )
+
+    @model_validator(mode="after")
+    def _prefix_has_a_place(self) -> Self:
+        if self.prefix and self.cursor is None:
+            raise ValueError("a prefix is half-typed at a cursor: say where")
+        return self
+
+
 class TextRequest(_Wish):
     """What a developer did to a text, in characters."""
 
     text: str = Field(description="The text before the edits.")
-    edits: list[TextEdit] = Field(description="Oldest first, each to the text that the one before left.")
+    edits: list[TextEdit] = Field(
+        description="Oldest first, each to the text that the one before left.", max_length=_LIMIT_EDITS
+    )
     cursor: Offset | None = Field(
         default=None, description="In the text after all edits. A half-typed name here is continued."
     )
@@ -116,18 +138,12 @@ class TextRequest(_Wish):
     )
 
 
-class TokenRequest(_Wish):
+class TokenRequest(_TokenWish):
     """The same in tokens of the bundle with this hash."""
 
     state: list[TokenId] = Field(description="Begins with the start token 1 and ends with the end token 2.")
-    edits: list[TokenEdit]
+    edits: list[TokenEdit] = Field(max_length=_LIMIT_EDITS)
     bundle: Hash
-    cursor: Position | None = Field(
-        default=None, description="Implicit position of the token to the left of the cursor."
-    )
-    prefix: Annotated[str, Field(max_length=LIMIT_PREFIX)] = Field(
-        default="", description="Half-typed, not part of the edits."
-    )
     language: Annotated[str, Field(max_length=64)] | None = None
 
 
@@ -241,15 +257,13 @@ class Edits(_Message):
     document: DocumentName
     version: Version
     keep: Annotated[int, Field(ge=0, lt=2**31)]
-    append: list[TokenEdit]
+    append: list[TokenEdit] = Field(max_length=_LIMIT_EDITS)
 
 
-class Predict(_Wish):
+class Predict(_TokenWish):
     type: Literal["predict"] = "predict"
     document: DocumentName
     version: Version
-    cursor: Position | None = None
-    prefix: Annotated[str, Field(max_length=LIMIT_PREFIX)] = ""
     request: int | None = Field(
         default=None, description="Echoed in the answer, for clients that ask more than one at a time."
     )
@@ -295,7 +309,8 @@ class StreamError(_Message):
     type: Literal["error"] = "error"
     code: str
     message: str
-    document: str | None = None
+    document: str | None = Field(default=None, description="Null for a message that could not be read.")
+    version: int | None = None
     request: int | None = None
 
 

@@ -5,6 +5,7 @@ leave out its Origin: so a foreign Host or Origin is refused, on HTTP and on the
 """
 
 import hmac
+import logging
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
@@ -15,6 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.schema import Problem
 from server.settings import Settings, is_loopback
 
+_log = logging.getLogger(__name__)
+
+_LONGEST_PATH = 40  # of a path in a log
 # They tell nothing but that we are here, and a browser that opens the page cannot send a token.
 _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 
@@ -32,6 +36,7 @@ class Guard:
             return
         refusal = self._refusal(scope)
         if refusal is not None:
+            _log.warning("refused", extra={"reason": refusal[1], "path": scope["path"][:_LONGEST_PATH]})
             await _refuse(scope, receive, send, *refusal)
         elif scope["type"] == "http":
             await self._limited(scope, receive, send)
@@ -69,7 +74,7 @@ class Guard:
 
     def _has_token(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        matches = hmac.compare_digest(given.strip().encode(), self.settings.token.encode())
+        matches = hmac.compare_digest(given.strip().encode(), self.settings.token.strip().encode())
         return scheme.lower() == "bearer" and matches
 
     async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -29,10 +29,10 @@ class Settings:
         str, ...
     ] = ()  # beyond loopback and `host`: names that a proxy or a tunnel is known by
     allowed_origins: tuple[str, ...] = ()  # web pages, other than our own, that may call
-    limit_body_bytes: int = 16_000_000
+    limit_body_bytes: int = 4_000_000  # of a request or a message: while it is read nothing else is
     limit_text: int = 2_000_000  # code points
     limit_tokens: int = 500_000
-    limit_edits: int = 1_000  # of one request, or of one message
+    limit_edits: int = 1_000  # of one request in text; a history holds as many as the bundle says
     limit_connections: int = 64
     limit_documents: int = 200  # of one connection
     limit_sessions: int = 256

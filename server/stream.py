@@ -70,7 +70,7 @@ class Connection:
         try:
             await self._take(message)
         except Refused as refused:
-            await self._fail(message.document, refused.code, refused.message, request_of(message))
+            await self._fail(message.document, refused, version_of(message), request_of(message))
 
     async def close(self) -> None:
         """Forget all documents; what still waits is not done."""
@@ -132,7 +132,12 @@ class Connection:
         return session
 
     def _forget_dead(self) -> None:
-        self._documents = {name: session for name, session in self._documents.items() if session.is_alive}
+        """All but those whose task has yet to tell the client."""
+        self._documents = {
+            name: session
+            for name, session in self._documents.items()
+            if session.is_alive or session.is_served
+        }
 
     def _serve(self, session: Session) -> None:
         if not session.is_served:
@@ -152,16 +157,17 @@ class Connection:
                     question, session.waiting = session.waiting, None
                     await self._step(session, session.history, question)
         except Refused as refused:
-            await self._fail_session(session, question, refused.code, refused.message)
+            await self._fail_session(session, question, refused)
         except Overloaded as error:
-            await self._fail_session(session, question, "overloaded", f"{error}.")
+            await self._fail_session(session, question, Refused("overloaded", f"{error}."))
         except Exception:  # whatever it was, it is this session's trouble and no other's
             _log.exception("session failed", extra={"session": session.number})
-            await self._fail_session(session, question, "internal", "The service failed.")
+            await self._fail_session(session, question, Refused("internal", "The service failed."))
         finally:
             session.is_served = False
-        if session.waiting is not None:  # it was evicted
-            await self._reopen(session.waiting, "expired")
+        is_evicted = not session.is_alive and self._documents.get(session.document) is session
+        if is_evicted and session.has_work:  # somebody waits for it to be opened, or for an answer
+            await self._reopen(session.waiting or session, "expired")
 
     async def _encode(self, session: Session) -> None:
         engine = self._engine
@@ -203,12 +209,11 @@ class Connection:
             timings.waiting += 1000 * encoded.waiting_seconds
             made = encoded.value
         engine.metrics.step.observe(timings.step / 1000)
+        engine.metrics.predict.observe(timings.predict / 1000)
         await self._send_prediction(question, made, timings)
 
     async def _send_prediction(self, question: Predict, answer: Answer, timings: Timings) -> None:
-        metrics = self._engine.metrics
-        metrics.predict.observe(timings.predict / 1000)
-        metrics.count_answer(len(answer.suggestions), answer.silence)
+        self._engine.metrics.count_answer(len(answer.suggestions), answer.silence)
         if _log.isEnabledFor(logging.DEBUG):
             told = {"suggestions": len(answer.suggestions), "silence": answer.silence}
             _log.debug("prediction", extra=told | {"timings": timings.model_dump()})
@@ -236,7 +241,7 @@ class Connection:
         if question is not None:
             await self._send_silence(question, SUPERSEDED)
 
-    async def _reopen(self, message: Edits | Predict, reason: str) -> None:
+    async def _reopen(self, message: Edits | Predict | Session, reason: str) -> None:
         session = self._documents.get(message.document)
         if session is not None:
             self._engine.sessions.end(session)
@@ -250,16 +255,18 @@ class Connection:
             )
         )
 
-    async def _fail(self, document: str, code: str, message: str, request: int | None) -> None:
+    async def _fail(self, document: str, why: Refused, version: int | None, request: int | None) -> None:
         """The document's session has ended, and the client is told why."""
         await self._end(document)
-        await self._send(StreamError(code=code, message=message, document=document, request=request))
+        await self._send(
+            StreamError(
+                code=why.code, message=why.message, document=document, version=version, request=request
+            )
+        )
 
-    async def _fail_session(
-        self, session: Session, question: Predict | None, code: str, message: str
-    ) -> None:
+    async def _fail_session(self, session: Session, question: Predict | None, why: Refused) -> None:
         if self._documents.get(session.document) is session:
-            await self._fail(session.document, code, message, request_of(question))
+            await self._fail(session.document, why, (question or session).version, request_of(question))
         elif question is not None:  # the client has closed it, or opened it anew
             await self._send_silence(question, SUPERSEDED)
 
@@ -270,6 +277,10 @@ class Connection:
 
 def request_of(message: object) -> int | None:
     return getattr(message, "request", None)
+
+
+def version_of(message: object) -> int | None:
+    return getattr(message, "version", None)
 
 
 def sentence(errors: Sequence[Any]) -> str:

@@ -12,7 +12,7 @@ from model.edits import DELETE, END, START, Edit, Slots
 from model.predictor import Predictor
 from model.tokenizer import Tokenizer, lex
 from model.window import AnyHistory
-from model.writing import Question, Writer
+from model.writing import TOO_LONG, Question, Writer
 from server.schema import (
     NO_OP,
     ModelName,
@@ -30,6 +30,10 @@ from server.settings import Settings
 
 TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
 OUT_OF_SIGHT = "out-of-sight"  # the cursor is in a part of a long file that the model does not see
+
+
+# A change is found by reading its line anew, and nobody writes a longer one by hand.
+_LIMIT_LINE = 20_000
 
 
 class Refused(Exception):
@@ -121,11 +125,17 @@ def question_from_text(
             raise Refused("invalid-edit", f"Edit {index}: {error}.") from None
         if len(writer.text) > settings.limit_text:
             raise Refused("text-too-long", f"The text grows to more than {settings.limit_text} code points.")
+        if _longest_line(writer.text, edit.start, edit.start + len(edit.text)) > _LIMIT_LINE:
+            return Question((START, END), [], [], silence=TOO_LONG)
     if request.cursor is not None and request.cursor > len(writer.text):
         raise Refused(
             "invalid-cursor", f"The cursor {request.cursor} is beyond the text's {len(writer.text)}."
         )
     return writer.question(request.cursor, limit_edits(predictor), has_prefix=has_prefix)
+
+
+def _longest_line(text: TokenText, start: int, end: int) -> int:
+    return max(map(len, text.segments[text.segment_at(start) : text.segment_at(end) + 1]))
 
 
 def check_bundle(named: str, predictor: Predictor) -> None:
@@ -225,7 +235,6 @@ def _suggestion(slots: Slots, prediction: Predicted, tokenizer: Tokenizer) -> Su
         change.text.encode()
     except UnicodeError:
         return None
-    inserted = [edit.content for edit in prediction.edits if edit.content != DELETE]
     return Suggestion(
         start=change.start,
         end=change.end,
@@ -233,37 +242,43 @@ def _suggestion(slots: Slots, prediction: Predicted, tokenizer: Tokenizer) -> Su
         confidence=min(1.0, max(0.0, prediction.confidence)),
         log_probability=min(0.0, prediction.log_probability),
         edits=[wire_edit(edit) for edit in prediction.edits],
-        tokens=_lexical_tokens(inserted, tokenizer),
+        tokens=[token for run in _inserted(slots, prediction.edits) for token in _lexical(run, tokenizer)],
         because=list(prediction.because),
         continues_prefix=prediction.continues_prefix,
     )
 
 
-def _lexical_tokens(tokens: Sequence[int], tokenizer: Tokenizer) -> list[str]:
-    text = b"".join(tokenizer.bytes_of[token] for token in tokens).decode("utf-8", "replace")
-    return lex(text)
+def _inserted(slots: Slots, edits: Sequence[Edit]) -> list[list[int]]:
+    """The inserted tokens, those apart that do not follow one another in the text."""
+    runs: list[list[int]] = []
+    last = -1  # the slot of the newest insertion
+    for slot, edit in enumerate(edits, start=len(slots.contents)):
+        if edit.content == DELETE:
+            continue
+        if edit.position != last:
+            runs.append([])
+        runs[-1].append(edit.content)
+        last = slot
+    return runs
+
+
+def _lexical(tokens: Sequence[int], tokenizer: Tokenizer) -> list[str]:
+    return lex(b"".join(tokenizer.bytes_of[token] for token in tokens).decode("utf-8", "replace"))
 
 
 def _placed(suggestion: Suggestion, question: Question) -> Suggestion | None:
-    """From the text without the prefix to the text that has it; None when it would change the half-typed name."""
-    begin = question.prefix_start
+    """From the text without the prefix, which it goes on from, to the text that has it; None when nothing is left."""
+    begin, length = question.prefix_start, len(question.prefix)
     if begin is None:
         return suggestion
-    length = len(question.prefix)
-    if suggestion.continues_prefix:
-        if not suggestion.text.startswith(question.prefix) or suggestion.start != begin:
-            return None
-        rest = suggestion.text[length:]
-        if not rest and suggestion.end == begin:
-            return None
-        return suggestion.model_copy(
-            update={"start": begin + length, "end": suggestion.end + length, "text": rest}
-        )
-    if suggestion.end <= begin and suggestion.start < begin:
-        return suggestion
-    if suggestion.start < begin or suggestion.start == suggestion.end == begin:
+    if not suggestion.text.startswith(question.prefix) or suggestion.start != begin:
         return None
-    return suggestion.model_copy(update={"start": suggestion.start + length, "end": suggestion.end + length})
+    rest = suggestion.text[length:]
+    if not rest and suggestion.end == begin:
+        return None
+    return suggestion.model_copy(
+        update={"start": begin + length, "end": suggestion.end + length, "text": rest}
+    )
 
 
 def _told(suggestion: Suggestion, question: Question) -> Suggestion:

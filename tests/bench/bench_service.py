@@ -251,7 +251,9 @@ async def _against_post(service: Service, sha256: str, document: Document) -> li
                 cpu_posted + service.cpu_seconds - between,
             )
     cpu_streamed, cpu_posted = cpu_streamed / len(streamed), cpu_posted / len(posted)
-    cpu = f"{milliseconds(cpu_streamed)} and {milliseconds(cpu_posted)}: {cpu_posted / cpu_streamed:.1f}x less"
+    cpu = (
+        f"{milliseconds(cpu_streamed)} and {milliseconds(cpu_posted)}: {cpu_posted / cpu_streamed:.1f}x less"
+    )
     return [
         ("the same, one after another, p50", milliseconds(median(streamed)), ""),
         (f"the same by POST, {len(document.state):,} tokens, p50", milliseconds(median(posted)), ""),

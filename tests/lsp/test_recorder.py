@@ -153,10 +153,15 @@ def test_a_name_is_an_edit_when_the_next_change_is_elsewhere() -> None:
     assert typist.story() == "[+resu+][-1-][+21+]"
 
 
-def test_a_name_between_two_blanks_has_no_place_between_tokens_and_is_an_edit_at_once() -> None:
-    typist = Typist("a =  b\n")
+def test_a_name_between_two_blanks_is_a_prefix_too() -> None:
+    typist = Typist("a = old + b\n")
+    typist.change(Change(4, 7, ""))
     typist.type(4, "re")
-    assert typist.recorder.prefix == ""
+    assert typist.recorder.prefix == "re"
+    assert typist.story() == "[-old-]"
+    typist.type(6, "st")
+    typist.recorder.move_cursor(0)
+    assert typist.story() == "[-old-][+rest+]"
 
 
 def test_what_is_typed_and_deleted_again_leaves_nothing() -> None:

@@ -172,6 +172,14 @@ def test_stop_is_silence() -> None:
     assert ask(scripted(({end: 0.9}, {END: 1.0})), Wish()) == Decoded([], "stop-predicted")
 
 
+@pytest.mark.parametrize("until", ["token", "hunk"])
+def test_stop_is_the_reason_when_it_is_likeliest_and_only_then(until: Until) -> None:
+    """Also where the places are too unlikely to be looked at."""
+    wish = Wish(until=until, threshold=0.8)
+    assert ask(scripted(({STOP: 0.6, 5: 0.3}, {TWO: 1.0})), wish) == Decoded([], "stop-predicted")
+    assert ask(scripted(({STOP: 0.3, 5: 0.6}, {TWO: 1.0})), wish) == Decoded([], "below-threshold")
+
+
 def test_specials_are_never_written_and_the_start_is_never_deleted() -> None:
     history = scripted(({0: 0.9}, {START: 0.5, END: 0.2, DELETE: 0.2, 0: 0.05, TWO: 0.05}))
     (prediction,) = ask(history, Wish(threshold=0.0)).predictions
@@ -187,6 +195,15 @@ def test_what_undoes_a_whole_replacement_is_not_suggested() -> None:
     made = [Edit(5, DELETE), Edit(4, TWO)]  # a = 1 became a = 2
     steps: list[Said] = [({NEWEST: 1.0}, {DELETE: 1.0}), ({4: 1.0}, {ONE: 1.0})]
     assert ask(scripted(*steps, made=made), Wish(until="hunk")) == Decoded([], "undo")
+
+
+def test_what_brings_back_a_whole_block_is_not_suggested() -> None:
+    text = "a = 1\n" * 9
+    block = spell(text)[:35]
+    made = [Edit(slot, DELETE) for slot in range(1, 36)]
+    first = 2 + len(spell(text)) + len(made)  # slot of the first edit that is decoded
+    steps: list[Said] = [({first + n - 1 if n else 0: 1.0}, {token: 1.0}) for n, token in enumerate(block)]
+    assert ask(scripted(*steps, made=made, text=text), Wish(until="hunk")) == Decoded([], "undo")
 
 
 def test_what_changes_nothing_is_not_suggested() -> None:
@@ -332,6 +349,17 @@ def test_the_likeliest_name_is_found_though_its_first_token_is_not_the_likeliest
 
 def test_a_prefix_that_is_a_whole_name_is_told() -> None:
     assert prefixed("result", {"result": 0.9, "total": 0.1}) == Decoded([], "token-complete")
+
+
+def test_a_prefix_is_continued_only_above_the_threshold_of_the_calibrated_confidence() -> None:
+    """The change might turn out to have been made before, and it was not."""
+    weights = {"sequence": 1.0, "shared": 0.0, "stop": 0.0, "again": 9.0, "often": 9.0}
+    calibration = Calibration({"hunk": ((-9.0, 0.0), (9.0, 0.9))}, weights={"hunk": weights})
+    history = scripted(({4: 0.9}, {spell("result")[0]: 0.9}))
+    wish = Wish(until="hunk", cursor=4, prefix="re", threshold=0.0)
+    (prediction,) = ask(history, wish, calibration).predictions
+    assert prediction.confidence < 0.8
+    assert ask(history, wish._replace(threshold=0.8), calibration) == Decoded([], "below-threshold")
 
 
 def test_a_prefix_that_goes_nowhere_is_silence() -> None:

@@ -177,6 +177,19 @@ def test_expired_sessions_are_reopened(make_client: MakeClient, predictor: Predi
         assert talks[2].hear()["type"] == "prediction"
 
 
+def test_what_is_evicted_before_it_is_open_is_told(make_client: MakeClient, predictor: Predictor) -> None:
+    client = make_client(limit_sessions=2)
+    with stream(client) as socket:
+        talks = [Talk(socket, predictor, name) for name in "abcdef"]
+        for talk in talks:
+            talk.say("open", version=7, bundle=talk.bundle.sha256, state=[1, 2])
+        heard = [socket.receive_json() for _ in talks]
+        assert sorted(answer["document"] for answer in heard) == list("abcdef")
+        assert {answer["type"] for answer in heard} <= {"opened", "reopen"}
+        assert all(answer["version"] == 7 for answer in heard)
+        assert {answer["document"] for answer in heard if answer["type"] == "opened"} >= {"e", "f"}
+
+
 def test_a_connection_has_a_bounded_number_of_documents(
     make_client: MakeClient, predictor: Predictor
 ) -> None:
@@ -252,7 +265,16 @@ def test_a_wrong_cursor_is_an_error(client: TestClient, predictor: Predictor) ->
         talk = Talk(socket, predictor)
         talk.open()
         talk.say("predict", version=1, cursor=10**6)
-        assert talk.hear()["code"] == "invalid-cursor"
+        answer = talk.hear()
+        assert (answer["code"], answer["version"]) == ("invalid-cursor", 1)
+
+
+def test_a_prefix_without_a_cursor_is_an_error(client: TestClient, predictor: Predictor) -> None:
+    with stream(client) as socket:
+        talk = Talk(socket, predictor)
+        talk.open()
+        talk.say("predict", version=1, prefix="re")
+        assert "say where" in talk.hear()["message"]
 
 
 @pytest.mark.parametrize(

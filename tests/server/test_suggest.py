@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model.bursts import TokenText
 from model.changes import Change
-from model.edits import Slots, apply
+from model.edits import Edit, Slots, apply
 from model.predictor import Predictor
 from model.writing import Question, Writer, slot_before
 from server import suggest
@@ -75,6 +75,40 @@ def test_a_rewrite_of_a_large_region_is_a_new_start(predictor: Predictor) -> Non
     assert set(after.sources) == {(1,)}
 
 
+def test_a_line_that_nobody_writes_by_hand_is_too_long_at_once(predictor: Predictor) -> None:
+    minified = "a=1;" * 10_000
+    assert ask(predictor, minified, *[(0, 1, "b")] * 900).silence == "too-long"
+    assert ask(predictor, "x = 1\n" + minified, (0, 1, "b")).silence is None  # beside it all is well
+    assert ask(predictor, "x = 1\n", (0, 0, "y = 2\n" * 4000), (0, 1, "b")).silence is None
+
+
+def test_a_name_between_two_blanks_is_a_prefix_too(predictor: Predictor) -> None:
+    question = ask(predictor, "x = old + 1\n", (4, 7, ""), (4, 4, "re"), cursor=6)
+    assert (question.prefix, question.prefix_start) == ("re", 4)
+    tokenizer = predictor.bundle.require_tokenizer()
+    slots = Slots(question.state)
+    assert tokenizer.decode([slots.contents[edit.position] for edit in question.edits]) == "old"
+    for edit in question.edits:
+        slots.apply(edit)
+    assert question.cursor is not None
+    last = slots.explicit_position(question.cursor)
+    assert tokenizer.decode(slots.tokens()[1 : last + 1]) == "x = "  # with the first of the two blanks
+
+
+def test_what_is_inserted_at_two_places_is_two_tokens(predictor: Predictor) -> None:
+    tokenizer = predictor.bundle.require_tokenizer()
+    slots = Slots((1, *tokenizer.encode("a + b"), 2))
+    new, first = tokenizer.encode("rest"), 2 + len(tokenizer.encode("a + b"))
+    at = [0, first - 2]  # before the first name, and after the last
+    edits, slot = [], first
+    for place in at:
+        for number, token in enumerate(new):
+            edits.append(Edit(slot - 1 if number else place, token))
+            slot += 1
+    runs = suggest._inserted(slots, edits)
+    assert [suggest._lexical(run, tokenizer) for run in runs] == [["rest"], ["rest"]]
+
+
 def test_edits_over_the_limit_fold_into_the_state(predictor: Predictor) -> None:
     lines = [f"x{number} = {number}\n" for number in range(300)]
     text = "".join(lines)
@@ -108,7 +142,7 @@ def test_what_is_wrong_is_refused_by_name(
     assert "secret" not in refused.value.message
 
 
-def make_suggestion(start: int, end: int, text: str, *, continues: bool = False) -> Suggestion:
+def make_suggestion(start: int, end: int, text: str) -> Suggestion:
     return Suggestion(
         start=start,
         end=end,
@@ -118,26 +152,21 @@ def make_suggestion(start: int, end: int, text: str, *, continues: bool = False)
         edits=[],
         tokens=[],
         because=[],
-        continues_prefix=continues,
+        continues_prefix=True,
     )
 
 
 @pytest.mark.parametrize(
     ("suggestion", "placed"),
     [
-        (make_suggestion(10, 10, "result", continues=True), (13, 13, "ult")),
-        (make_suggestion(10, 12, "result()", continues=True), (13, 15, "ult()")),
-        (make_suggestion(10, 10, "res", continues=True), None),
-        (make_suggestion(10, 10, "other", continues=True), None),
-        (make_suggestion(2, 4, "x"), (2, 4, "x")),
-        (make_suggestion(2, 10, "x"), (2, 10, "x")),
-        (make_suggestion(10, 12, "x"), (13, 15, "x")),
-        (make_suggestion(20, 20, "x"), (23, 23, "x")),
-        (make_suggestion(8, 12, "x"), None),
-        (make_suggestion(10, 10, "x"), None),
+        (make_suggestion(10, 10, "result"), (13, 13, "ult")),
+        (make_suggestion(10, 12, "result()"), (13, 15, "ult()")),
+        (make_suggestion(10, 10, "res"), None),
+        (make_suggestion(10, 10, "other"), None),
+        (make_suggestion(8, 12, "result"), None),
     ],
 )
-def test_suggestions_are_placed_around_the_half_typed_name(
+def test_a_half_typed_name_is_gone_on_from_and_not_repeated(
     suggestion: Suggestion, placed: tuple[int, int, str] | None
 ) -> None:
     question = Question((1, 2), [], [], prefix="res", prefix_start=10)
