@@ -203,6 +203,9 @@ class History:
         """Will the next prediction encode a state first, which takes long?"""
         return False
 
+    def look_at(self, position: int | None) -> None:
+        """All of the file is in sight: only in a long one it matters where one looks."""
+
     def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None:
         """Add edits; none is added when one of them is wrong. Tentative ones differ for long files only."""
         check_tokens((edit.content for edit in edits), self._predictor.bundle.config.vocabulary_size)

@@ -43,6 +43,7 @@ class AnyHistory(Protocol):
     def needs_encoding(self) -> bool: ...
     def keep(self, count: int) -> None: ...
     def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None: ...
+    def look_at(self, position: int | None) -> None: ...
     def predict(self) -> Predicted: ...
     def content(self, predicted: Predicted, position: int) -> NDArray[np.float32]: ...
 
@@ -51,7 +52,8 @@ class WindowedHistory:
     """A history of a file that is longer than the model's limit.
 
     Where the window is follows from the state and the edits alone, not from how they were brought in: each edit leaves it
-    where it was or, near its border, moves it. Tentative edits, those of a prediction being decoded, never move it.
+    where it was or, near its border, moves it. Tentative edits, those of a prediction being decoded, never move it. A question
+    about a half-typed name moves it as an edit there would, for that question.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class WindowedHistory:
         self._encode, self._config = encode, config
         self.slots = Slots(state)
         self._firsts = [1]  # first token of the window: at first and after each edit that is not tentative
+        self._looked_at: int | None = None
         self._open()
 
     @property
@@ -73,7 +76,7 @@ class WindowedHistory:
     @property
     def needs_encoding(self) -> bool:
         """Will the next prediction encode a state first, which takes long?"""
-        return self._first != self._firsts[-1]
+        return self._first != self._wanted
 
     def keep(self, count: int) -> None:
         """Forget all edits but the first `count`. The window goes back when it is needed: more may be appended first."""
@@ -94,6 +97,10 @@ class WindowedHistory:
         except ValueError:
             self.keep(known)
             raise
+
+    def look_at(self, position: int | None) -> None:
+        """What comes next is about this place, or about none."""
+        self._looked_at = position
 
     def predict(self) -> Predicted:
         self._settle()
@@ -127,7 +134,7 @@ class WindowedHistory:
 
     def _settle(self) -> None:
         """Bring the window to where it belongs, and show the edits that it has not seen yet."""
-        if self._first != self._firsts[-1]:
+        if self.needs_encoding:
             self._open()
         seen = len(self._shown)
         local: list[Edit] = []
@@ -146,7 +153,7 @@ class WindowedHistory:
             raise
 
     def _open(self) -> None:
-        self._first = self._firsts[-1]
+        self._first = self._wanted
         self._inner = self._encode((START, *self.slots.contents[self._first : self._last], END))
         self._shown: list[int | None] = []  # for each edit: its slot in the window
 
@@ -165,11 +172,18 @@ class WindowedHistory:
         """Is the token before the window, for which the window's START stands, no longer there?"""
         return any(edit == Edit(self._first - 1, DELETE) for edit in self.slots.edits)
 
+    @property
+    def _wanted(self) -> int:
+        """The first token of the window as it should be."""
+        return self._firsts[-1] if self._looked_at is None else self._showing(self._looked_at)
+
     def _follow(self, edit: Edit) -> int:
         """The first token of the window after an edit."""
-        first, position, length = self._firsts[-1], edit.position, self.slots.state_length
-        if edit.content == END:  # stop is nowhere
-            return first
+        return self._firsts[-1] if edit.content == END else self._showing(edit.position)  # stop is nowhere
+
+    def _showing(self, position: int) -> int:
+        """The first token of a window that shows a place: where it is now, unless that is near its border."""
+        first, length = self._firsts[-1], self.slots.state_length
         while position >= length:  # an edit of an edit is where that one is
             position = self.slots.edits[position - length].position
         margin = int(self._size * _MARGIN)

@@ -27,7 +27,16 @@ from server.schema import (
 )
 from server.sessions import Session, Sessions
 from server.settings import Settings
-from server.suggest import Answer, Refused, answer_stream, bring, check_bundle, check_state, checked_edits
+from server.suggest import (
+    Answer,
+    Refused,
+    aim,
+    answer_stream,
+    bring,
+    check_bundle,
+    check_state,
+    checked_edits,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -192,6 +201,7 @@ class Connection:
         def step() -> Answer | None:
             began = time.perf_counter()
             bring(history, keep, append)
+            aim(history, question.cursor, question.prefix)
             timings.step = 1000 * (time.perf_counter() - began)
             return None if history.needs_encoding else answer()
 

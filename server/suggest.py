@@ -29,7 +29,6 @@ from server.schema import (
 from server.settings import Settings
 
 TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
-OUT_OF_SIGHT = "out-of-sight"  # the cursor is in a part of a long file that the model does not see
 
 
 # A change is found by reading its line anew, and nobody writes a longer one by hand.
@@ -63,12 +62,14 @@ def answer_request(
     history = predictor.open(question.state)
     encoded = time.perf_counter()
     bring(history, 0, question.edits)
+    aim(history, question.cursor, question.prefix)
     stepped = time.perf_counter()
     answer = _answer_question(predictor, history, question, request)
     if answer.silence == TOKEN_COMPLETE and isinstance(request, TextRequest):
         whole = question_from_text(request, predictor, settings, has_prefix=False)
         history = history if whole.state == question.state else predictor.open(whole.state)
         bring(history, 0, whole.edits)
+        aim(history, whole.cursor, whole.prefix)
         answer = _answer_question(predictor, history, whole, request)
     timings = Timings(
         encode=1000 * (encoded - began),
@@ -82,7 +83,7 @@ def answer_request(
 
 
 def answer_stream(predictor: Predictor, history: AnyHistory, message: Predict) -> Answer:
-    """The streamed call: the history is there already."""
+    """The streamed call: the history is there already, and looks where it should."""
     predictions, silence = _decode(predictor, history, message, message.cursor, message.prefix)
     made = _suggestions(predictor, history, predictions)
     return _answer(made, silence)
@@ -100,6 +101,12 @@ def bring(history: AnyHistory, keep: int, append: Sequence[Edit]) -> None:
         history.append(append)
     except ValueError as error:
         raise Refused("invalid-edit", f"{error}.") from None
+
+
+def aim(history: AnyHistory, cursor: int | None, prefix: str) -> None:
+    """Let the model see the name that is being typed, wherever in a long file that is."""
+    _check_cursor(history.slots, cursor)
+    history.look_at(cursor if prefix else None)
 
 
 def question_from_tokens(request: TokenRequest, predictor: Predictor, settings: Settings) -> Question:
@@ -193,13 +200,7 @@ def _decode(
         request.threshold if request.threshold is not None else bundle.calibration.threshold(request.until)
     )
     wish = Wish(until=request.until, limit=request.limit, threshold=threshold, cursor=cursor, prefix=prefix)
-    _check_cursor(history.slots, cursor)
-    try:
-        decoded = decode(history, wish, bundle.require_tokenizer(), bundle.calibration)
-    except ValueError:
-        if not prefix:
-            raise
-        return [], OUT_OF_SIGHT
+    decoded = decode(history, wish, bundle.require_tokenizer(), bundle.calibration)
     return decoded.predictions, decoded.silence
 
 

@@ -58,6 +58,9 @@ class ScriptedHistory:
         for edit in edits:
             self.slots.apply(edit)
 
+    def look_at(self, position: int | None) -> None:
+        pass
+
     def predict(self) -> Predicted:
         said = self._script(self.slots.edits[self._known :])[0]
         said = {self.slots.state_length - 1 if slot == STOP else slot: p for slot, p in said.items()}

@@ -178,6 +178,23 @@ def test_tentative_edits_never_move_the_window(opened: Opened) -> None:
     assert len(opened.encoded) == before
 
 
+def test_to_look_somewhere_moves_the_window_for_as_long_as_one_looks(opened: Opened) -> None:
+    history, fresh = opened.open(file(201)), opened.open(file(201))
+    history.append([Edit(5, 6)])
+    before = history.predict()
+    history.look_at(150)
+    assert history.needs_encoding
+    predicted = history.predict()
+    assert history.content(predicted, 150).shape == (len(history.content(predicted, 149)),)
+    history.look_at(201)  # what was inserted: the window is where it would be without looking
+    assert np.allclose(history.predict().positions, before.positions, atol=1e-4)
+    history.look_at(150)
+    history.append([Edit(151, 7)])
+    history.look_at(None)
+    fresh.append([Edit(5, 6), Edit(151, 7)])
+    assert np.allclose(history.predict().positions, fresh.predict().positions, atol=1e-4)
+
+
 def test_stop_moves_nothing(opened: Opened) -> None:
     history = opened.open(file(201))
     history.append([Edit(100, 6), stop_edit(201)])

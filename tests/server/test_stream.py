@@ -315,3 +315,19 @@ def test_a_long_file_is_served(client: TestClient, predictor: Predictor) -> None
             )
             talk.say("predict", version=version, threshold=0.0, until="hunk")
             assert talk.hear()["type"] == "prediction"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
+def test_a_half_typed_name_is_seen_wherever_it_is_in_a_long_file(
+    client: TestClient, predictor: Predictor, share: float
+) -> None:
+    with stream(client) as socket:
+        talk = Talk(socket, predictor)
+        state = talk.open(TEXT * 100)
+        name = predictor.bundle.require_tokenizer().encode("items")
+        place = state.index(name[0], int(share * len(state)) - 60 if share else 0) - 1  # before a name
+        talk.say("edits", version=2, keep=0, append=[{"position": 30, "content": state[30]}])
+        talk.say("predict", version=2, threshold=0.0, cursor=place, prefix="it")
+        (suggestion,) = talk.hear()["suggestions"]
+        assert suggestion["text"].startswith("it")
+        assert suggestion["continues_prefix"]
