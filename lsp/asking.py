@@ -18,7 +18,7 @@ from lsp.client import Client, Listener, Question
 from lsp.document import trimmed
 from lsp.everywhere import Place, find_places
 from lsp.fetch import Address, ServiceUnavailable
-from lsp.judgement import judge, surroundings
+from lsp.judgement import is_dismissed, judge, surroundings
 from lsp.memory import Memory
 from lsp.open_file import Ahead, OpenFile
 from lsp.recorder import Recorder
@@ -118,7 +118,7 @@ class Asking:
             self._client.prepare(self._question(file, tuple(file.recorder.edits)))
 
     def close(self, file: OpenFile) -> None:
-        cancel(file)
+        self.cancel(file)
         self._client.close(file.uri)
 
     def dismiss(self, file: OpenFile, suggestion: Suggestion) -> None:
@@ -149,7 +149,7 @@ class Asking:
 
     def ask(self, file: OpenFile) -> None:
         """Look for an answer for the text of now; what was looked for is of no use any more."""
-        cancel(file)
+        self.cancel(file)
         file.answer = None
         if file.shown is None:  # they went another way than we looked
             file.ahead = None
@@ -166,6 +166,15 @@ class Asking:
         else:
             file.task = asyncio.create_task(self._guarded(file, self._find_answer))
 
+    def cancel(self, file: OpenFile) -> None:
+        """Stop looking for an answer; who waits for it is told that the text has moved on."""
+        if file.task is not None:
+            file.task.cancel()
+            file.task = None
+        waiting, file.waiting = file.waiting, None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(Answer(silence="stale"))
+
     def answer_from_ahead(self, file: OpenFile) -> bool:
         """If the text is the one that we looked ahead to, the answer is there already."""
         ahead, recorder = file.ahead, file.recorder
@@ -174,7 +183,7 @@ class Asking:
         if len(ahead.text) != len(file.document) or ahead.text != file.document.text or recorder.prefix:
             return False
         file.ahead = None
-        cancel(file)
+        self.cancel(file)
         answer = judge(file, ahead.prediction, ahead.edits, self._memory, self._threshold)
         self._counters["ahead"] += 1
         self._audience.settle(file, answer)
@@ -201,7 +210,11 @@ class Asking:
             _log.info("not everywhere: %s", error)
             return []
         moved_on = file.document.version != version or file.recorder is not recorder
-        return [] if moved_on else places
+        return [] if moved_on else [each for each in places if not self._is_dismissed(file, each.change)]
+
+    def _is_dismissed(self, file: OpenFile, change: Change) -> bool:
+        suggestion = Suggestion(change, old=file.document.slice(change.start, change.end), confidence=0.0)
+        return is_dismissed(file, suggestion, self._memory)
 
     @property
     def _threshold(self) -> float:
@@ -307,13 +320,3 @@ class Asking:
             self._tokenizer = Tokenizer(model.tokenizer)
             self._bundle = model.sha256
             self._audience.on_model()
-
-
-def cancel(file: OpenFile) -> None:
-    """Stop looking for an answer; who waits for it is told that the text has moved on."""
-    if file.task is not None:
-        file.task.cancel()
-        file.task = None
-    waiting, file.waiting = file.waiting, None
-    if waiting is not None and not waiting.done():
-        waiting.set_result(Answer(silence="stale"))

@@ -12,10 +12,8 @@ LIMIT_CHARACTERS = 1_000_000  # a file as long as this is data, not something a 
 # A glob without a slash is about the name of a file or of a folder that holds it.
 _SECRETS = (
     *(
-        ".env",
-        ".env.*",
+        ".env*",
         "*.env",
-        ".envrc",
         ".flaskenv",
         "*.tfvars",
         "*.tfvars.json",
@@ -26,6 +24,7 @@ _SECRETS = (
         "*.pem",
         "*.key",
         "*.crt",
+        "*.cert",
         "*.cer",
         "*.der",
         "*.csr",
@@ -74,8 +73,8 @@ _SECRETS = (
     ),
     *(
         "credentials",
-        "credentials.*",
-        "*credentials*.json",
+        "*credential*",
+        "*{private,api,access}{_,-,}key*",
         "service-account*.json",
         "*secret*",
         "*password*",
@@ -96,7 +95,7 @@ _SOURCES = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|vue|svelte|java|kt|scala|go|rs|c|cc|cpp|h|hpp|cs|rb|php|swift|lua|ex|exs|md|rst|html|css)$",
     re.IGNORECASE,
 )
-_LOOSE = frozenset({"*secret*", "*password*", "credentials.*"})
+_LOOSE = frozenset({"*secret*", "*password*", "*credential*", "*{private,api,access}{_,-,}key*"})
 _SCHEMES = frozenset({"file", "untitled", "vscode-notebook-cell"})
 _PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
 
@@ -117,14 +116,16 @@ class Exclusions:
             return "excluded"
         if len(text) > LIMIT_CHARACTERS:
             return "too-large"
-        if _PRIVATE_KEY.search(text, 0, 4096):
-            return "excluded"
-        return None
+        return "excluded" if has_private_key(text) else None
 
     def is_secret_path(self, path: str) -> bool:
         if any(pattern.search(path) for pattern in self._always):
             return True
         return not _SOURCES.search(path) and any(pattern.search(path) for pattern in self._not_for_sources)
+
+
+def has_private_key(text: str) -> bool:
+    return _PRIVATE_KEY.search(text) is not None
 
 
 def paths_of(uri: str) -> set[str]:

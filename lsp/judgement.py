@@ -88,6 +88,9 @@ def _objection(
         return "no-op"
     if recorder is not None and undoes(recorder, suggestion.edits):
         return "undoes"
-    if file.is_dismissed(suggestion) or memory.is_dismissed(*surroundings(file.document, suggestion)):
-        return "dismissed"
-    return None
+    return "dismissed" if is_dismissed(file, suggestion, memory) else None
+
+
+def is_dismissed(file: OpenFile, suggestion: Suggestion, memory: Memory) -> bool:
+    """Now, or some time before at the same place of the same text."""
+    return file.is_dismissed(suggestion) or memory.is_dismissed(*surroundings(file.document, suggestion))

@@ -110,7 +110,7 @@ class Recorder:
         self, changes: Sequence[Change], now: float, *, accepted: bool = False, rewrite: bool = False
     ) -> None:
         """Take in the changes of one notification, oldest first."""
-        if rewrite or self._is_rewrite(changes):
+        if rewrite or len(changes) > self._limit_edits or self._is_rewrite(changes):
             for change in changes:
                 self._replace(change)
             self.rebase()
@@ -313,7 +313,10 @@ class Recorder:
     def _update(self) -> None:
         """Compute the edits of the open burst anew."""
         assert self._burst is not None
-        fresh = self._burst.edits(self._partial)
+        fresh = [] if self._burst.is_large else self._burst.edits(self._partial)
+        if self._burst.is_large or len(fresh) > self._limit_edits:  # more than the stream holds
+            self.rebase()
+            return
         contents = [edit.content for edit in self.edits[self._frozen :]]
         known = zip(self.slots.explicit_positions()[self._frozen :], contents, fresh, strict=False)
         kept = 0
@@ -369,9 +372,6 @@ class Recorder:
         if len(self.edits) <= self._limit_edits:
             return
         room = self._limit_edits // 2
-        if len(self.edits) - self._frozen > self._limit_edits:
-            self.rebase()
-            return
         ends = [
             run.end for run in self._runs if run.end <= self._frozen and len(self.edits) - run.end <= room
         ]

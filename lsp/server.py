@@ -101,7 +101,7 @@ class Server(LanguageServer):
 
     def use(self, options: Any) -> Settings:
         """Settings from whatever the editor sent; one message about all that is wrong with it."""
-        settings, problems = parse(options)
+        settings, problems = parse(options, self.files.settings)
         logging.getLogger().setLevel(settings.log_level.upper())
         if problems:
             text = "Likewise: " + "; ".join(problems)

@@ -40,24 +40,26 @@ class Settings:
         return self.languages.get(language, self.languages.get("*", True))
 
 
-def parse(options: Any) -> tuple[Settings, list[str]]:
-    """The settings, and a sentence for each option that could not be used."""
+def parse(options: Any, before: Settings | None = None) -> tuple[Settings, list[str]]:
+    """The settings, and a sentence for each option that could not be used. Options that are not named stay as before."""
+    settings, default = before or Settings(), Settings()
     if options is None:
-        return Settings(), []
+        return settings, []
     if not isinstance(options, Mapping):
-        return Settings(), ["the options are not an object: all have their defaults"]
+        return settings, ["the options are not an object: all are as before"]
     found = options.get(SECTION)  # some editors send the section, some what is in it
     options = found if isinstance(found, Mapping) else options
-    settings, problems = Settings(), []
+    problems = []
     for each in fields(Settings):
         name = _camel(each.name)
-        value = options.get(name)
-        if value is None:
+        if name not in options:
             continue
+        value = getattr(default, each.name)
         try:
-            settings = replace(settings, **{each.name: _READERS[each.name](value)})
+            value = value if options[name] is None else _READERS[each.name](options[name])
         except ValueError as error:
             problems.append(f"{name} {error}: it has its default")
+        settings = replace(settings, **{each.name: value})
     return settings, problems
 
 

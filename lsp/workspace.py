@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from lsprotocol import types
 
 from lsp.document import Document
-from lsp.exclusions import LIMIT_CHARACTERS, Exclusions
+from lsp.exclusions import LIMIT_CHARACTERS, Exclusions, has_private_key
 from lsp.fetch import ServiceUnavailable
 from lsp.memory import Memory
 from lsp.open_file import OpenFile
@@ -150,6 +150,9 @@ class Workspace:
             self._exclude(file, "too-large")
             return
         changes = [change for change, _ in edited]
+        if any(has_private_key(change.text) for change in changes):
+            self._exclude(file, "excluded")
+            return
         if self._recordings is not None:
             self._recordings.changed(file.document, before, changes)
         now = time.monotonic()
@@ -158,6 +161,7 @@ class Workspace:
         if self._asking is None:
             return
         if is_along and file.shown is not None and self._asking.silence(file) is None:
+            self._asking.cancel(file)  # what is on its way is about the text before
             self.settle(file, Answer((file.shown,)))  # the rest remains: nothing to ask, nothing to flicker
         elif not self._asking.answer_from_ahead(file):
             self._ask(file)

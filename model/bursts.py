@@ -13,6 +13,8 @@ from model.edits import DELETE, END, START, Edit, Slots, lexical_edits_between
 from model.starts import Starts
 from model.tokenizer import Tokenizer, segments
 
+_LIMIT_REGION_TOKENS = 2_000
+
 
 class Replaced(NamedTuple):
     """What a change did to the segments of a text: `old` at `first` became `new_count` others."""
@@ -112,6 +114,13 @@ class Burst:
         self.first = replaced.first
         self.count = replaced.new_count
         self.before: list[tuple[int, ...]] = list(replaced.old)  # the region's tokens when the burst began
+
+    @property
+    def is_large(self) -> bool:
+        """Too large to be compared with what it was: the time grows with its square, and its edits would fill the model's
+        memory alone."""
+        after = self._text.tokens[self.first : self.first + self.count]
+        return max(sum(map(len, self.before)), sum(map(len, after))) > _LIMIT_REGION_TOKENS
 
     def extend(self, replaced: Replaced) -> None:
         """Take in one more change, already applied to the text. What lies between joins the region."""

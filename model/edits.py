@@ -16,6 +16,8 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from model.changes import common_length
+
 try:  # The same opcodes, many times faster; only mining feels the difference, so serving does without.
     from cydifflib import SequenceMatcher as _CythonMatcher
 except ImportError:
@@ -202,12 +204,17 @@ def _joined(lines: Sequence[tuple[int, ...]]) -> list[int]:
 def _lexical_opcodes(
     old: Sequence[int], new: Sequence[int], ends: Sequence[bool]
 ) -> list[tuple[str, int, int, int, int]]:
-    """Opcodes in subtokens of a comparison of whole lexical tokens."""
+    """Opcodes in subtokens of a comparison of whole lexical tokens. What is the same at both ends is not compared: in a long
+    line that is nearly all of it, and the time grows with the square."""
     old_units, old_starts = _units(old, ends)
     new_units, new_starts = _units(new, ends)
+    head = common_length(old_units, new_units)
+    old_rest, new_rest = old_units[head:], new_units[head:]
+    tail = common_length(old_rest[::-1], new_rest[::-1])
+    middle = opcodes(old_rest[: len(old_rest) - tail], new_rest[: len(new_rest) - tail])
     return [
-        (tag, old_starts[a], old_starts[b], new_starts[c], new_starts[d])
-        for tag, a, b, c, d in opcodes(old_units, new_units)
+        (tag, old_starts[a + head], old_starts[b + head], new_starts[c + head], new_starts[d + head])
+        for tag, a, b, c, d in middle
     ]
 
 

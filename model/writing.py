@@ -13,8 +13,6 @@ from model.changes import Change
 from model.edits import Edit, Slots, State
 from model.tokenizer import Tokenizer
 
-# A larger region is not diffed: the time grows with its square, and its edits would fill the model's memory alone.
-_LIMIT_REGION_TOKENS = 2_000
 TOO_LONG = "too-long"
 
 
@@ -54,7 +52,7 @@ class Writer:
         grown = len(change.text) - (change.end - change.start)
         self._start, self._end = min(self._start, change.start), max(self._end, change.end) + grown
         self._indices.append(index)
-        self._is_rewritten = self._is_large(self._burst)
+        self._is_rewritten = self._burst.is_large
         if self._is_rewritten:  # a new start, as if the text had been opened now
             self._slots, self._sources = Slots(self.text.state()), []
             self._burst, self._indices = None, []
@@ -92,10 +90,6 @@ class Writer:
             self._slots.apply_explicit(edit)
         self._sources += [tuple(self._indices)] * len(edits)
         self._indices = []
-
-    def _is_large(self, burst: Burst) -> bool:
-        after = self.text.tokens[burst.first : burst.first + burst.count]
-        return max(sum(map(len, burst.before)), sum(map(len, after))) > _LIMIT_REGION_TOKENS
 
 
 def slot_before(slots: Slots, offset: int, tokenizer: Tokenizer) -> int:

@@ -47,6 +47,7 @@ class ScriptedService:
     threshold: float = 0.5
     confidence: float = 0.9
     hangs: bool = False
+    seconds: float = 0.0  # that each message takes
     port: int = 0
     heard: list[Any] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
@@ -102,6 +103,7 @@ class ScriptedService:
                 message = schema.client_message.validate_json(text)
                 self.heard.append(message)
                 mine.add(message.document)
+                await asyncio.sleep(self.seconds)
                 while self.hangs:
                     await asyncio.sleep(0.02)
                 for answer in self._answers(message):

@@ -9,6 +9,9 @@ from lsp.exclusions import LIMIT_CHARACTERS, Exclusions, matches
     "path",
     [
         *("/w/.env", "/w/.env.production", "/w/prod.env", "/w/.ENV", "/w/.envrc", "/w/a/.env/x.py"),
+        *("/w/.env-prod", "/w/.env_local", "/w/.env2", "/w/.envs/prod", "/w/server.cert"),
+        *("/w/db-credentials.yml", "/w/aws_credentials.ini", "/w/my.credentials", "/w/credentials-prod.yaml"),
+        *("/w/private_key.txt", "/w/api_keys.yaml", "/w/apikey", "/w/access-key.csv"),
         *(
             "/h/.ssh/config",
             "/h/.aws/credentials",
@@ -48,6 +51,8 @@ def test_secrets_are_excluded(path: str) -> None:
         "/w/reset_password.py",
         "/w/secrets.go",
         "/w/keys.py",
+        "/w/api_keys.py",
+        "/w/credentials.go",
         "/w/token.c",
         "/w/README.md",
     ],
@@ -76,7 +81,9 @@ def test_large_files_other_schemes_and_private_keys_are_left_alone() -> None:
     assert Exclusions().reason_for("file:///w/a.py", "x" * (LIMIT_CHARACTERS + 1)) == "too-large"
     assert Exclusions().reason_for("output:log", "") == "excluded-scheme"
     assert Exclusions().reason_for("untitled:Untitled-1", "") is None
-    assert Exclusions().reason_for("file:///w/notes", "-----BEGIN RSA PRIVATE KEY-----\n") == "excluded"
+    key = "-----BEGIN RSA PRIVATE KEY-----\n"
+    assert Exclusions().reason_for("file:///w/notes", key) == "excluded"
+    assert Exclusions().reason_for("file:///w/notes", "x\n" * 10_000 + key) == "excluded"
 
 
 def test_percent_signs_and_spaces_are_read_as_they_are_meant() -> None:

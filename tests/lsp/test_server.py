@@ -118,6 +118,44 @@ async def test_typing_along_keeps_the_rest_and_asks_nothing(tmp_path: Path, serv
         assert other["id"] != first["id"]
 
 
+async def test_what_was_on_its_way_when_the_user_typed_along_is_not_shown(
+    tmp_path: Path, service: ScriptedService
+) -> None:
+    """It is about the text before."""
+
+    def script(text: str, question: schema.Predict) -> list[Change]:
+        places = [index for index in range(len(text)) if text.startswith("foo", index)]
+        return [Change(start, start + 3, "bar") for start in places[: question.limit]]
+
+    service.script, service.seconds = script, 0.1
+    async with editing(tmp_path, serviceAddress=service.address) as editor:
+        await editor.ready()
+        editor.open(URI, TEXT + "y = foo\n" * 5)
+        version = editor.change(URI, Change(0, 3, "(y)"))
+        await editor.suggestion(URI, version)
+        await editor.until(lambda: any(message.limit > 1 for message in service.said("predict")))
+        version = editor.change(URI, Change(12, 15, "b"))
+        await editor.suggestion(URI, version)
+        await asyncio.sleep(0.3)
+        for notice in [each for each in editor.notices if each["version"] == version]:
+            for shown in [notice["suggestion"], *notice["alternatives"]]:
+                assert (shown["oldText"], shown["newText"]) in {("", "ar"), ("foo", "bar")}
+
+
+async def test_a_private_key_that_is_pasted_is_never_sent(tmp_path: Path, service: ScriptedService) -> None:
+    async with editing(tmp_path, serviceAddress=service.address) as editor:
+        await editor.ready()
+        editor.open(URI, TEXT)
+        await editor.suggestion(URI, editor.change(URI, Change(0, 3, "(y)")))
+        heard = len(service.heard)
+        editor.change(URI, Change(0, 0, "-----BEGIN PRIVATE KEY-----\nMIIE\n"))
+        version = editor.change(URI, Change(0, 1, "+"))
+        assert await editor.inline_edits(URI, 3) == []
+        assert version == 4
+        assert {message.type for message in service.heard[heard:]} <= {"close", "predict"}
+        assert not any(getattr(message, "append", None) for message in service.heard[heard:])
+
+
 async def test_on_acceptance_the_next_is_there_already(tmp_path: Path, service: ScriptedService) -> None:
     async with editing(tmp_path, serviceAddress=service.address) as editor:
         await editor.ready()

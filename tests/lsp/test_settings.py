@@ -52,9 +52,16 @@ def test_a_bad_option_has_its_default_and_is_named(name: str, value: Any) -> Non
     assert problems[0].startswith(name)
 
 
-def test_options_of_the_wrong_kind_are_all_defaults() -> None:
-    settings, problems = parse([1, 2])
-    assert settings == Settings()
+def test_what_is_not_named_stays_and_null_is_the_default() -> None:
+    before = Settings(exclude=("private/**",), threshold=0.9, push=True)
+    settings, problems = parse({"likewise": {"threshold": None, "push": False}}, before)
+    assert settings == Settings(exclude=("private/**",))
+    assert problems == []
+
+
+def test_options_of_the_wrong_kind_change_nothing() -> None:
+    settings, problems = parse([1, 2], Settings(bundle="/b"))
+    assert settings == Settings(bundle="/b")
     assert len(problems) == 1
 
 
