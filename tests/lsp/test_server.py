@@ -224,6 +224,17 @@ async def test_all_places_at_once(tmp_path: Path, service: ScriptedService) -> N
         assert "foo" not in editor.documents[URI].text
 
 
+async def test_a_dismissed_place_is_not_among_all_places(tmp_path: Path, service: ScriptedService) -> None:
+    async with editing(tmp_path, serviceAddress=service.address) as editor:
+        await editor.ready()
+        editor.open(URI, TEXT)
+        version = editor.change(URI, Change(0, 3, "bar "))
+        first = await editor.suggestion(URI, version)
+        await editor.execute("likewise.lsp.dismiss", first["id"])
+        found = await editor.execute("likewise.lsp.everywhere", URI, version)
+        assert [edit["range"]["start"]["line"] for edit in found["edits"]] == [2]
+
+
 async def test_explain_tells_where_it_comes_from(tmp_path: Path, service: ScriptedService) -> None:
     async with editing(tmp_path, serviceAddress=service.address) as editor:
         await editor.ready()
