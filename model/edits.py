@@ -12,11 +12,9 @@ An edit that inserts END after END changes nothing; it says that nothing more is
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher as _DifflibMatcher
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from operator import itemgetter
 from typing import Any, NamedTuple
-
-from model.changes import common_length
 
 try:  # The same opcodes, many times faster; only mining feels the difference, so serving does without.
     from cydifflib import SequenceMatcher as _CythonMatcher
@@ -208,14 +206,19 @@ def _lexical_opcodes(
     line that is nearly all of it, and the time grows with the square."""
     old_units, old_starts = _units(old, ends)
     new_units, new_starts = _units(new, ends)
-    head = common_length(old_units, new_units)
+    head = _alike(old_units, new_units)
     old_rest, new_rest = old_units[head:], new_units[head:]
-    tail = common_length(old_rest[::-1], new_rest[::-1])
+    tail = _alike(reversed(old_rest), reversed(new_rest))
     middle = opcodes(old_rest[: len(old_rest) - tail], new_rest[: len(new_rest) - tail])
     return [
         (tag, old_starts[a + head], old_starts[b + head], new_starts[c + head], new_starts[d + head])
         for tag, a, b, c, d in middle
     ]
+
+
+def _alike(one: Iterable[Any], other: Iterable[Any]) -> int:
+    """How many items both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _units(tokens: Sequence[int], ends: Sequence[bool]) -> tuple[list[tuple[int, ...]], list[int]]:
