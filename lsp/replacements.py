@@ -111,8 +111,8 @@ def _is_one(first: Replacement, second: Replacement, tokens: Sequence[int], reco
 
 def _opens_line(replacement: Replacement, tokenizer: Tokenizer) -> bool:
     """A new line is a new thought, however close it is to the one before."""
-    first = (*replacement.old, *replacement.new)[0]
-    return tokenizer.bytes_of[first][:1] in (b"\r", b"\n")
+    tokens = replacement.old + replacement.new  # none: two that were joined may have come to nothing
+    return bool(tokens) and tokenizer.bytes_of[tokens[0]][:1] in (b"\r", b"\n")
 
 
 def _is_within(gap: Sequence[int], tokenizer: Tokenizer) -> bool:
