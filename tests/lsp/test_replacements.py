@@ -50,6 +50,14 @@ def test_one_after_another_they_are_the_stream(text: str, data: st.DataObject) -
     assert tokens == recorder.slots.tokens()
 
 
+def test_what_came_to_nothing_in_between_is_no_trouble() -> None:
+    recorder = recorder_of("")
+    recorder.record([Change(0, 0, "a")], 0.1, accepted=True)
+    recorder.record([Change(1, 1, "1")], 0.2)
+    recorder.record([Change(0, 1, "")], 0.3, accepted=True)
+    assert told(recorder) == [("", "1")]
+
+
 @settings(deadline=None)
 @given(texts, st.data())
 def test_each_edit_belongs_to_one_at_most_and_something_became_something_else(
