@@ -313,8 +313,8 @@ class Recorder:
     def _update(self) -> None:
         """Compute the edits of the open burst anew."""
         assert self._burst is not None
-        fresh = [] if self._burst.is_large else self._burst.edits(self._partial)
-        if self._burst.is_large or len(fresh) > self._limit_edits:  # more than the stream holds
+        # More than the stream holds is a new beginning; what is certainly more is not even compared.
+        if self._burst.is_large or len(fresh := self._burst.edits(self._partial)) > self._limit_edits:
             self.rebase()
             return
         contents = [edit.content for edit in self.edits[self._frozen :]]

@@ -5,7 +5,8 @@ vocabulary, so a request in tokens names the bundle it means by its hash.
 
 **The stream.** One WebSocket, many documents; text messages, each one JSON object with a `type`.
 
-- `open` gives a document's state and is answered by `opened` once it is encoded. Opening again replaces the session.
+- `open` gives a document's state and is answered by `opened` once it is encoded, or by `reopen` if newer sessions took its place
+  before that. Opening again replaces the session.
 - `edits` keeps the first `keep` edits and appends others. It has no answer of its own; that an edit cannot be applied is said
   when the next prediction is asked for. Its version is at least the one before.
 - `predict` asks for suggestions at the newest version, that of the last `open` or `edits`; so a client whose text moved

@@ -29,8 +29,6 @@ from server.schema import (
 from server.settings import Settings
 
 TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
-
-
 # A change is found by reading its line anew, and nobody writes a longer one by hand.
 _LIMIT_LINE = 20_000
 

@@ -246,10 +246,8 @@ async def _against_post(service: Service, sha256: str, document: Document) -> li
             streamed += await _latencies(stream, 40, pause=0.0)
             between = service.cpu_seconds
             posted += _posts(service, sha256, document, 4)
-            cpu_streamed, cpu_posted = (
-                cpu_streamed + between - before,
-                cpu_posted + service.cpu_seconds - between,
-            )
+            cpu_streamed += between - before
+            cpu_posted += service.cpu_seconds - between
     cpu_streamed, cpu_posted = cpu_streamed / len(streamed), cpu_posted / len(posted)
     cpu = (
         f"{milliseconds(cpu_streamed)} and {milliseconds(cpu_posted)}: {cpu_posted / cpu_streamed:.1f}x less"
