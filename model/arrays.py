@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from model.edits import PAD, Instance, Slots
 from model.places import NEIGHBOURS, Places, apply_with_features
 from model.relations import RELATIONS, relate
+from model.replays import NOTHING_OFFERED
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -108,9 +109,9 @@ def _fill_comparisons(
 ) -> None:
     related = relate(places)
     batch.buckets[row, index, :, : len(columns)] = related.buckets.take(columns, axis=1)
-    place = places.current[position]
-    batch.replayed[row, index] = related.contents[place]
-    batch.replayed_kinds[row, index] = related.kinds[place]
+    place = int(places.current[position])
+    offered = related.offered.get(place, NOTHING_OFFERED)
+    batch.replayed[row, index], batch.replayed_kinds[row, index] = offered
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from model.calibration import Calibration
 from model.config import ModelConfig
 from model.tokenizer import Tokenizer
 
-FORMAT = 1
+FORMAT = 2
 GRAPHS = ("encode", "step", "content")
 DEFAULT = Path(__file__).parent / "default"
 _NEEDED = (*(f"{graph}.onnx" for graph in GRAPHS), "weights.safetensors", "config.json", "calibration.json")
@@ -88,7 +88,8 @@ def _read_manifest(directory: Path) -> dict[str, Any]:
         raise BundleError(f"the manifest in {directory} cannot be read") from None
     if format_number != FORMAT:
         raise BundleError(
-            f"the bundle in {directory} has format {format_number}; this version reads {FORMAT}"
+            f"the bundle in {directory} has format {format_number} and this version reads {FORMAT}:"
+            " make it anew by python -m training.export"
         )
     is_whole = isinstance(name, str) and isinstance(files, dict)
     if not is_whole or any(Path(file).name != file for file in files):  # nothing outside of the folder

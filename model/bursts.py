@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from model.changes import Change as Change
-from model.edits import DELETE, END, START, Edit, Slots, lexical_edits_between
+from model.edits import DELETE, END, START, Edit, Slots, lexical_edits_between, picked
 from model.starts import Starts
 from model.tokenizer import Tokenizer, segments
 
@@ -178,7 +178,7 @@ def _in_name(character: str) -> bool:
 
 def render(slots: Slots, edits: Iterable[Edit], tokenizer: Tokenizer) -> Change:
     """The one replacement, in the text of the current state, that the edits amount to. The slots are left as they were."""
-    kept, size, contents, lengths = len(slots.edits), len(slots.order), slots.contents, tokenizer.lengths
+    kept, size, contents = len(slots.edits), len(slots.order), slots.contents
     try:
         explicit = [Edit(slots.apply(edit), edit.content) for edit in edits]
         grown = len(slots.order) - size
@@ -186,9 +186,8 @@ def render(slots: Slots, edits: Iterable[Edit], tokenizer: Tokenizer) -> Change:
         text = tokenizer.decode([contents[slot] for slot in slots.order[first : last + grown]])
     finally:
         slots.keep(kept)
-    offset = sum([lengths[contents[slot]] for slot in slots.order[:first]])
-    length = sum([lengths[contents[slot]] for slot in slots.order[first:last]])
-    return Change(offset, offset + length, text)
+    lengths = picked(tokenizer.lengths, picked(contents, slots.order[:last]))
+    return Change(sum(lengths[:first]), sum(lengths), text)
 
 
 def _span(explicit: Sequence[Edit], old_length: int, new_length: int) -> tuple[int, int]:

@@ -69,11 +69,11 @@ class Calibration:
         score, knots = self.score(until, evidence), self.knots.get(until)
         return _interpolate(knots, score) if knots else math.exp(min(0.0, score))
 
-    def most_confidence(self, until: str, evidence: Evidence) -> float:
-        """The confidence if the change turns out to have been made as often as is best."""
+    def best_repeats(self, until: str) -> int:
+        """How often a change must have been made before to be most sure."""
         weights = self.weights.get(until)
         speak_for = (0.0, weights["again"], weights["often"]) if weights else (0.0,)
-        return self.confidence(until, evidence._replace(repeats=speak_for.index(max(speak_for))))
+        return speak_for.index(max(speak_for))
 
     def score(self, until: str, evidence: Evidence) -> float:
         """What the knots are about."""

@@ -102,6 +102,7 @@ class _Decoder:
         self.known = len(history.slots.edits)
         self.root = history.predict()
         self._stop = float(self.root.positions[history.slots.state_length - 1])
+        self._best_repeats = calibration.best_repeats(wish.until)
         self._together = 0.0  # log-probability of all places that are looked at
 
     def next_edits(self) -> Decoded:
@@ -230,18 +231,25 @@ class _Decoder:
 
     def _likely_positions(self) -> Iterator[int]:
         """Slots, best first, as long as there is hope."""
+        for position in self._ranked_positions():
+            score, slack = float(self.root.positions[position]), self._slack(position)
+            if self.most_confidence(score, slack) < self.wish.threshold:
+                return
+            yield position
+
+    def _ranked_positions(self) -> Iterator[int]:
+        """Slots, best first."""
         scores = self.root.positions
-        there = np.flatnonzero(scores > _LEAST)  # of a long file the model sees a part
+        is_hunk = self.wish.until == "hunk"
+        if not is_hunk:  # one is all that is asked for as a rule: the rest is not sorted yet
+            yield int(scores.argmax())
+        there = (scores > _LEAST).nonzero()[0]  # of a long file the model sees a part
         order = there[_best(scores[there], max(2 * self.wish.limit + 1, _COMPANIONS))]
-        if self.wish.until == "hunk":
+        if is_hunk:
             order = order[(scores[order] > _COMPANION) | (np.arange(len(order)) < 2 * self.wish.limit - 1)]
             chosen = scores[order[order != self.history.slots.state_length - 1]].astype(np.float64)
             self._together = float(np.logaddexp.reduce(chosen)) if len(chosen) else -np.inf
-        for position in order:
-            score, slack = float(scores[position]), self._slack(int(position))
-            if self.most_confidence(score, slack) < self.wish.threshold:
-                return
-            yield int(position)
+        yield from order[0 if is_hunk else 1 :].tolist()
 
     def _slack(self, position: int) -> float:
         """How much more likely the same change at other places can make the one at a position."""
@@ -277,8 +285,8 @@ class _Decoder:
     def most_confidence(self, score: float, slack: float = 0.0) -> float:
         """What can still become of a sequence that other places may make likelier by the slack."""
         most = min(0.0, score + slack)
-        evidence = Evidence(most, most, self._stop)
-        return self.calibration.most_confidence(self.wish.until, evidence)
+        evidence = Evidence(most, most, self._stop, self._best_repeats)
+        return self.calibration.confidence(self.wish.until, evidence)
 
 
 class _Sequence:
@@ -453,10 +461,11 @@ def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
     """The indices of the highest scores, best first; the first of two that are equal."""
     if count < len(scores):
         least = np.partition(scores, len(scores) - count)[-count]
-        candidates = np.flatnonzero(scores >= least)
+        candidates = (scores >= least).nonzero()[0]
     else:
         candidates = np.arange(len(scores))
-    return candidates[np.argsort(-scores[candidates], kind="stable")][:count]
+    best: NDArray[np.int64] = candidates[np.argsort(-scores[candidates], kind="stable")][:count]
+    return best
 
 
 def _possible(scores: NDArray[np.float32], slots: Slots, position: int) -> NDArray[np.float32]:
@@ -470,18 +479,30 @@ def _possible(scores: NDArray[np.float32], slots: Slots, position: int) -> NDArr
 
 def _refuse_idle(slots: Slots, known: int, look_back: int | None = None) -> None:
     """Fails when the edits beyond the known ones change nothing, or bring back what the user has just changed."""
-    now, places = slots.tokens(), slots.explicit_positions()
-    earlier = now.copy()
     if look_back is None:
-        look_back = max(_LOOK_BACK, _newest_run(places[:known]))
+        look_back = max(_LOOK_BACK, _newest_run(slots.explicit_positions()[:known]))
+    balance: dict[int, int] = {}  # of each token: how many came less how many went, where that is not none
     for count in range(len(slots.edits) - 1, max(0, known - look_back) - 1, -1):
-        edit, place = slots.edits[count], places[count]
-        if edit.content == DELETE:
-            earlier.insert(place, slots.contents[edit.position])
-        elif edit.content != END:
-            del earlier[place + 1]
-        if count <= known and earlier == now:
+        edit = slots.edits[count]
+        is_deletion = edit.content == DELETE
+        token = slots.contents[edit.position] if is_deletion else edit.content
+        more = balance.pop(token, 0) + (-1 if is_deletion else 1)
+        if more and edit.content != END:
+            balance[token] = more
+        # What lacks a token or has one more is not the same: states themselves are hardly ever compared.
+        if count <= known and not balance and _tokens_before(slots, count) == slots.tokens():
             raise _Failed("no-op" if count == known else "undo")
+
+
+def _tokens_before(slots: Slots, count: int) -> list[int]:
+    """The state after so many of the edits."""
+    tokens, places = slots.tokens(), slots.explicit_positions()
+    for edit, place in zip(reversed(slots.edits[count:]), reversed(places[count:]), strict=True):
+        if edit.content == DELETE:
+            tokens.insert(place, slots.contents[edit.position])
+        elif edit.content != END:
+            del tokens[place + 1]
+    return tokens
 
 
 def _newest_run(places: Sequence[int]) -> int:
@@ -498,5 +519,5 @@ def _because(weights: Sequence[float] | NDArray[np.float32]) -> tuple[int, ...]:
     values = np.asarray(weights)
     if not len(values):
         return ()
-    order = np.argsort(-values, kind="stable")[:_BECAUSE]
-    return tuple(int(index) for index in order if values[index] >= _BECAUSE_SHARE * values[order[0]])
+    most = (values >= _BECAUSE_SHARE * values.max()).nonzero()[0].tolist()
+    return tuple(sorted(most, key=lambda index: -values[index])[:_BECAUSE])

@@ -68,9 +68,7 @@ class Slots:
 
     def tokens(self) -> list[int]:
         """The current state."""
-        return list(
-            itemgetter(*self.order)(self.contents)
-        )  # START and END at least: one alone would be no tuple
+        return list(picked(self.contents, self.order))
 
     def explicit_positions(self) -> list[int]:
         """For each edit so far: its explicit position, in the state that it met."""
@@ -80,8 +78,13 @@ class Slots:
         """Where a slot stands in the current state."""
         if not 0 <= slot < len(self.contents):
             raise ValueError(f"position {slot} is outside a state of {len(self.contents)} tokens")
+        # Each edit since moved it by one at most: the rest of a long file need not be searched.
+        made = slot - self.state_length
+        begin, moves = (
+            (slot, len(self.edits)) if made < 0 else (self._explicit[made] + 1, len(self.edits) - made)
+        )
         try:
-            return self.order.index(slot)
+            return self.order.index(slot, max(0, begin - moves), begin + moves + 1)
         except ValueError:
             raise ValueError(f"position {slot} is not in the current state: it was deleted") from None
 
@@ -131,6 +134,11 @@ class Slots:
         self.contents.append(edit.content)
         self.edits.append(edit)
         self._explicit.append(explicit)
+
+
+def picked(values: Sequence[int], indices: Sequence[int]) -> tuple[int, ...]:
+    """The values at some indices; of all ways to say it the one that takes the least time for a thousand."""
+    return itemgetter(*indices)(values) if len(indices) > 1 else tuple(values[index] for index in indices)
 
 
 def apply(state: Sequence[int], edits: Iterable[Edit]) -> State:

@@ -4,14 +4,13 @@ Training and serving compute an edit's features with `Places`, so they cannot di
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.edits import DELETE, END, PAD, Edit, Slots
-from model.replays import LONGEST, Precedent
+from model.replays import LONGEST, Precedent, Tokens
 
 Ints = NDArray[np.int64]
 
@@ -44,7 +43,7 @@ def _distance_table() -> Ints:
 _DISTANCE_TABLE = _distance_table()
 
 
-def distance_buckets(distances: Ints, *, after_deletion: bool) -> Ints:
+def distance_buckets(distances: Ints | int, *, after_deletion: bool) -> Ints:
     """Buckets of signed distances between places; those after an insertion and after a deletion are apart."""
     buckets: Ints = _DISTANCE_TABLE.take(distances + _FURTHEST, mode="clip")
     return buckets + _PER_KIND if after_deletion else buckets
@@ -111,10 +110,10 @@ class Places:
         self.slots = Slots(state)
         self._all = np.full(len(state) + capacity, -1, dtype=np.int64)
         self._all[: len(state)] = np.arange(len(state))
-        self._contents = np.full(len(state) + capacity, PAD, dtype=np.int64)
+        self._contents = np.full(len(state) + capacity, PAD, dtype=np.int32)
         self._contents[: len(state)] = state
         self._hunks: list[Hunk] = []  # after each edit
-        self._padded: Ints | None = None  # tokens of the current state between padding, once asked for
+        self._padded: Tokens | None = None  # tokens of the current state between padding, once asked for
         self.anchor = -1  # the place that the next edit is measured from; -1 when there is no edit
 
     @property
@@ -175,28 +174,33 @@ class Places:
         """The hunk of the newest edit."""
         return self._hunks[-1] if self._hunks else None
 
-    def tokens(self, margin: int = 0) -> Ints:
+    def tokens(self, margin: int = 0) -> Tokens:
         """The current state, with some padding on both sides, up to LONGEST."""
         if self._padded is None:
             current, count = self.current, len(self.slots.order)
             # Slots that are not in the current state write to the end, one behind the padding that is read.
-            self._padded = np.full(count + 2 * LONGEST + 1, PAD, dtype=np.int64)
+            self._padded = np.full(count + 2 * LONGEST + 1, PAD, dtype=np.int32)
             places = np.where(current >= 0, current + LONGEST, count + 2 * LONGEST)
             self._padded[places] = self._contents[: len(current)]
         return self._padded[LONGEST - margin : len(self._padded) - 1 - LONGEST + margin]
 
     def neighbours(self, edit: Edit, place: int) -> list[int]:
         """The tokens beside an edit that was just applied."""
-        order, contents = self.slots.order, self.slots.contents
         left = place if edit.content != DELETE else place - 1
         right = place + 2 if edit.content != DELETE else place
-        around = [*range(left - 2, left + 1), *range(right, right + 3)]
-        return [contents[order[p]] if 0 <= p < len(order) else PAD for p in around]
+        return [*self._between(left - 2, left + 1), *self._between(right, right + 3)]
 
     def _around(self, place: int) -> tuple[int, ...]:
+        return tuple(self._between(place - REACH, place + REACH + 1))
+
+    def _between(self, first: int, last: int) -> list[int]:
+        """The tokens of a range of places, with padding where it reaches over an end of the state."""
         order, contents = self.slots.order, self.slots.contents
-        around = range(place - REACH, place + REACH + 1)
-        return tuple(contents[order[p]] if 0 <= p < len(order) else PAD for p in around)
+        inside = [contents[slot] for slot in order[max(0, first) : max(0, last)]]
+        if first >= 0 and last <= len(order):
+            return inside
+        before = [PAD] * (min(0, last) - min(0, first))
+        return before + inside + [PAD] * (last - first - len(before) - len(inside))
 
     def _hunk(self, edit: Edit, place: int, surroundings: tuple[int, ...]) -> Hunk:
         begin = place if edit.content == DELETE else place + 1
@@ -241,8 +245,7 @@ def _anchor(edit: Edit, place: int) -> int:
     return place - 1 if edit.content == DELETE else place + 1
 
 
-@dataclass(frozen=True)
-class EditFeatures:
+class EditFeatures(NamedTuple):
     """What is known of one edit when it has been applied."""
 
     place: int  # explicit position of the token that the edit made, or deleted
@@ -264,7 +267,7 @@ def apply_with_features(places: Places, edit: Edit) -> EditFeatures:
     elif first:
         move = NO_DISTANCE
     else:
-        move = int(distance_buckets(np.array(place - anchor), after_deletion=after_deletion))
+        move = int(distance_buckets(place - anchor, after_deletion=after_deletion))
     return EditFeatures(
         place=place if is_deletion else place + 1,
         subject=places.slots.contents[edit.position] if is_deletion else edit.content,

@@ -20,15 +20,14 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime
 
 from model.bundle import GRAPHS, Bundle, BundleError
-from model.edits import PAD, Edit, Slots, check_tokens
+from model.edits import Edit, Slots, check_tokens
 from model.places import EditFeatures, Places, apply_with_features
-from model.relations import Related, relate
-from model.replays import NO_PRECEDENT
+from model.relations import relate
+from model.replays import NOTHING_OFFERED
 from model.window import Predicted, WindowedHistory
 
 Floats = NDArray[np.float32]
 _NEVER = -1e9
-_NOTHING_REPLAYED = (PAD, NO_PRECEDENT)
 _ENCODED = ("state_", "copy_")  # how the names begin of what depends on the state alone
 # For one row at a time, which is what a keystroke brings, the runtime has a faster product of matrices than those that it
 # fuses with a scale or a sum.
@@ -58,6 +57,9 @@ class Predictor:
             raise BundleError("device cuda was asked for, but ONNX Runtime cannot use it here")
         self.inputs = {graph: _shapes(s.get_inputs()) for graph, s in self._sessions.items()}
         self.outputs = {graph: _shapes(s.get_outputs()) for graph, s in self._sessions.items()}
+        self.rows = {
+            name: tuple(shape) for name, shape in self.outputs["step"].items() if name.startswith("row.")
+        }
         self.caches = [
             self._cache(name, shape)
             for name, shape in (self.inputs["content"] | self.inputs["step"]).items()
@@ -139,6 +141,11 @@ class _Rows:
                 begin, rows = (edits + first, count) if count else (0, first)
                 address = self._values[past].data_ptr() + begin * row_bytes
                 binding.bind_output(new, device, 0, np.float32, (1, rows, *row_shape), address)
+
+    def address(self, past: str, edit: int) -> int:
+        """Where a cache has what it keeps of an edit."""
+        (cache,) = [cache for cache in self._predictor.caches if cache.past == past]
+        return int(self._values[past].data_ptr()) + (edit + cache.first) * cache.row_bytes
 
     def _is_bound(self, what: str, graph: str, edits: int, count: int) -> bool:
         """And from now on it is."""
@@ -233,17 +240,21 @@ class History:
 
     def content(self, predicted: Predicted, position: int) -> Floats:
         """Log-probabilities of the content at a position."""
-        content, kind = predicted.replayed.get(position, _NOTHING_REPLAYED)
+        content, kind = predicted.replayed.get(position, NOTHING_OFFERED)
+        config = self._predictor.bundle.config
+        sources = np.array([*self._subjects[: predicted.edits], content], dtype=np.int64)
         given = predicted.rows | {
-            "position": _row([self._column(position)]),
             "replayed": _row([content]),
             "replayed_kinds": _row([kind]),
-            "past.subjects": _row(self._subjects[: predicted.edits]),
+            "sources": np.concatenate([self._padded, sources])[None, None],
         }
-        scores: Floats = np.empty(self._predictor.bundle.config.vocabulary_size, np.float32)
         binding = self._binding("content")
         self._rows.bind_past(binding, "content", predicted.edits)
-        self._run("content", binding, given, {"content_scores": scores[None, None]})
+        # Not gathered by the graph: it is told where the row is.
+        shape, address = (1, 1, config.hidden_size), self._address(position)
+        binding.bind_input("contexts", self._predictor.device, 0, np.float32, shape, address)
+        written = self._run("content", binding, given, {"content_scores": (1, 1, config.vocabulary_size)})
+        scores: Floats = written["content_scores"][0, 0].copy()
         return scores
 
     def _run_waiting(self) -> None:
@@ -261,25 +272,30 @@ class History:
 
     def _encode(self, state: Sequence[int]) -> None:
         predictor = self._predictor
-        padded = np.zeros((1, self._columns), dtype=np.int64)
-        padded[0, : len(state)] = state
+        self._padded = np.zeros(self._columns, dtype=np.int64)
+        self._padded[: len(state)] = state
         mask = np.full((1, self._columns), _NEVER, dtype=np.float32)
         mask[0, : len(state)] = 0.0
-        self._fixed: dict[str, Any] = {"state": padded, "mask": mask}
+        self._fixed: dict[str, Any] = {"mask": mask}
         self._bindings: dict[str, Any] = {}  # by graph, for this history
+        self._written: dict[str, dict[str, Floats]] = {}  # by graph
         binding = predictor.binding("encode")
         encoded = [name for name in predictor.outputs["encode"] if name.startswith(_ENCODED)]
         for name in encoded:
             binding.bind_output(name, predictor.device)
         self._rows.bind_new(binding, "encode", 0, 0)
         # After each number of edits that ran.
-        self._predicted: list[Predicted | None] = [self._point("encode", binding, self._fixed)]
+        self._predicted: list[Predicted | None] = [
+            self._point("encode", binding, self._fixed | {"state": self._padded[None]})
+        ]
         values = binding.get_outputs()[: len(encoded)]  # in the order in which they were bound
         self._fixed |= {name: self._own(value) for name, value in zip(encoded, values, strict=True)}
 
     def _own(self, value: Any) -> Any:
         """A tensor for long: on the CPU a copy, which does not keep alive the memory that its graph ran in."""
-        return value.numpy().copy() if self._predictor.device == "cpu" else value
+        if self._predictor.device != "cpu":
+            return value
+        return onnxruntime.OrtValue.ortvalue_from_numpy(value.numpy().copy())
 
     def _binding(self, graph: str) -> Any:
         """What depends on the state alone is bound once."""
@@ -306,36 +322,40 @@ class History:
         given = given | {"alive": (columns >= 0)[None, None]}
         if related is not None:
             given["buckets"] = related.buckets.take(columns, axis=1)[None, None]
-        scores: Floats = np.empty((1, 1, len(columns)), np.float32)
-        because: Floats = np.empty((1, edits + 1), np.float32)
-        shapes = self._predictor.outputs[graph]
-        rows = {
-            name: np.empty(shape, np.float32) for name, shape in shapes.items() if name.startswith("row.")
-        }
-        self._run(graph, binding, given, {"position_scores": scores, "because": because, **rows})
-        length = self.slots.state_length
+        shapes = {"position_scores": (1, 1, len(columns)), "because": (1, edits + 1)} | self._predictor.rows
+        written = self._run(graph, binding, given, shapes)
+        scores, length, order = written["position_scores"][0, 0], self.slots.state_length, self.slots.order
         return Predicted(
-            positions=np.concatenate([scores[0, 0, :length], scores[0, 0, self._columns :]]),
-            because=because[0, 1:],  # row 0 is no edit
+            positions=np.concatenate([scores[:length], scores[self._columns :]]),
+            because=written["because"][0, 1:].copy(),  # row 0 is no edit
             edits=edits,
-            replayed={} if related is None else self._by_slot(related),
-            rows=rows,
+            replayed={order[place]: pair for place, pair in related.offered.items()} if related else {},
+            rows={name: written[name].copy() for name in self._predictor.rows},
         )
 
-    def _run(self, graph: str, binding: Any, given: dict[str, Any], wanted: dict[str, Floats]) -> None:
+    def _run(
+        self, graph: str, binding: Any, given: dict[str, Any], shapes: dict[str, tuple[int, ...]]
+    ) -> dict[str, Floats]:
+        """What a graph writes to the host. The next run writes over it: while a word is typed nothing is bound anew."""
         self._bind_inputs(graph, binding, given)
-        for name, array in wanted.items():
-            binding.bind_output(name, "cpu", 0, np.float32, array.shape, array.ctypes.data)
+        written = self._written.setdefault(graph, {})
+        for name, shape in shapes.items():
+            if name not in written or written[name].shape != shape:
+                written[name] = np.empty(shape, np.float32)
+                binding.bind_output(name, "cpu", 0, np.float32, shape, written[name].ctypes.data)
         self._predictor.run(graph, binding)
-
-    def _by_slot(self, related: Related) -> dict[int, tuple[int, int]]:
-        """What a precedent would have as content, and its kind, at the few slots where there is one."""
-        places, order = np.flatnonzero(related.kinds != NO_PRECEDENT), self.slots.order
-        pairs = zip(related.contents[places].tolist(), related.kinds[places].tolist(), strict=True)
-        return {order[place]: pair for place, pair in zip(places.tolist(), pairs, strict=True)}
+        return written
 
     def _column(self, slot: int) -> int:
         return slot if slot < self.slots.state_length else slot - self.slots.state_length + self._columns
+
+    def _address(self, slot: int) -> int:
+        """Where the hidden state of a slot is."""
+        late = slot - self.slots.state_length
+        if late >= 0:
+            return self._rows.address("past.edit_hiddens", late)
+        row_bytes = np.dtype(np.float32).itemsize * self._predictor.bundle.config.hidden_size
+        return int(self._fixed["state_hiddens"].data_ptr()) + slot * row_bytes
 
     def _edit_arrays(self, edits: Sequence[Edit], features: Sequence[EditFeatures]) -> dict[str, Any]:
         return {

@@ -4,7 +4,7 @@ A relation puts every place of the current state in a bucket. Buckets of all rel
 one table, and adds what it finds there for each relation of a place.
 """
 
-from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -27,18 +27,20 @@ from model.replays import (
     BY_REPLAY,
     GOES_ON,
     LONGEST,
-    NO_PRECEDENT,
     NO_REPLAY,
     REPLAYS,
     Precedent,
+    Tokens,
     fitting,
     replay_buckets,
 )
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Offered = dict[int, tuple[int, int]]  # by place: the content that a precedent would have there, and its kind
 
 _NEAR = 3  # how far around a place it must agree token by token with the place where a hunk began
+_NEARBY = slice(REACH - _NEAR, REACH + _NEAR + 1)  # of the surroundings
 NO_MATCH = 2 * (_NEAR + 1) ** 2  # there is no hunk
 MATCHES = NO_MATCH + 1
 _SHARES = 9
@@ -54,51 +56,43 @@ BUCKETS = sum(_SIZES)
 
 
 class Related(NamedTuple):
-    """The relations of all places of a state, and what a precedent would have there as content."""
+    """The relations of all places of a state, and what is offered at some of them."""
 
     buckets: Ints  # (RELATIONS, places)
-    contents: Ints  # (places,)
-    kinds: Ints  # (places,) of the precedents
+    offered: Offered
 
 
 def relate(places: Places) -> Related:
     """What is known of each place of the current state."""
     count, hunk = len(places.slots.order), places.hunk
     buckets = np.empty((RELATIONS, count), dtype=np.int64)
-    contents = np.full(count, PAD, dtype=np.int64)
-    kinds = np.full(count, NO_PRECEDENT, dtype=np.int64)
+    offered: Offered = {}
     if hunk is None:
         buckets[:] = np.array([[NO_DISTANCE, NO_MATCH, NO_MATCH, NO_SIMILARITY, NO_REPLAY, NO_REPLAY]]).T
     else:
         after_deletion = places.slots.edits[-1].content == DELETE
-        buckets[DISTANCE] = distance_buckets(np.arange(count) - places.anchor, after_deletion=after_deletion)
+        distances = np.arange(-places.anchor, count - places.anchor)
+        buckets[DISTANCE] = distance_buckets(distances, after_deletion=after_deletion)
         _compare(places, hunk, buckets)
-        _replay(places, hunk, buckets, contents, kinds)
+        offered = _replay(places, hunk, buckets)
     buckets[DISTANCE, -1] = STOP_DISTANCE
     buckets += FIRST_BUCKETS[:, None]
-    return Related(buckets, contents, kinds)
+    return Related(buckets, offered)
 
 
 def _compare(places: Places, hunk: Hunk, buckets: Ints) -> None:
     """How much each place looks like the one where the newest hunk began; and the one before: some intents alternate."""
-    equal = _comparisons(places, hunk.surroundings)
-    buckets[MATCH] = _matches(equal[REACH - _NEAR : REACH + _NEAR + 1])
-    before = hunk.previous
-    if before is None:
+    tokens, count = places.tokens(REACH), len(places.slots.order)
+    # One row for each offset of a place's surroundings, all of them views of the same tokens.
+    around: Tokens = np.ndarray((2 * REACH + 1, count), tokens.dtype, tokens, strides=tokens.strides * 2)
+    equal = around == np.array(hunk.surroundings, tokens.dtype)[:, None]
+    buckets[MATCH] = _matches(equal[_NEARBY])
+    if hunk.previous is None:
         buckets[EARLIER_MATCH] = NO_MATCH
     else:
-        near = before.surroundings[REACH - _NEAR : REACH + _NEAR + 1]
-        buckets[EARLIER_MATCH] = _matches(_comparisons(places, near))
+        before = np.array(hunk.previous.surroundings[_NEARBY], tokens.dtype)[:, None]
+        buckets[EARLIER_MATCH] = _matches(around[_NEARBY] == before)
     buckets[SIMILARITY] = _similarities(equal, hunk)
-
-
-def _comparisons(places: Places, around: Sequence[int]) -> Bools:
-    """For each offset of a place's surroundings: which places have the same token there. (offsets, places)"""
-    tokens, count = places.tokens(len(around) // 2), len(places.slots.order)
-    # One row for each offset, all of them views of the same tokens.
-    rows: Ints = np.ndarray((len(around), count), np.int64, tokens, strides=tokens.strides * 2)
-    equal: Bools = rows == np.array(around)[:, None]
-    return equal
 
 
 def _match_table() -> NDArray[np.uint8]:
@@ -115,7 +109,9 @@ _BITS = (1 << np.arange(2 * _NEAR + 1, dtype=np.uint8))[:, None]
 
 
 def _matches(equal: Bools) -> NDArray[np.uint8]:
-    result: NDArray[np.uint8] = _MATCH_TABLE.take((equal.view(np.uint8) * _BITS).sum(axis=0, dtype=np.uint8))
+    """For each place, by which of the offsets nearby agree."""
+    agreeing = (equal.view(np.uint8) * _BITS).sum(axis=0, dtype=np.uint8)
+    result: NDArray[np.uint8] = _MATCH_TABLE.take(agreeing)
     return result
 
 
@@ -129,13 +125,19 @@ def _similarities(equal: Bools, hunk: Hunk) -> Ints:
     is_pattern = len(agreed) >= _LEAST_AGREEMENT
     counted = equal[agreed] if is_pattern else equal
     counts = counted.view(np.uint8).sum(axis=0, dtype=np.uint8)
-    shares = np.arange(len(counted) + 1) * (_SHARES - 1) // len(counted)
-    result: Ints = (shares + (_SHARES if is_pattern else 0)).take(counts)
+    result: Ints = _share_table(len(counted), is_pattern).take(counts)
     return result
 
 
-def _replay(places: Places, hunk: Hunk, buckets: Ints, contents: Ints, kinds: Ints) -> None:
+@cache
+def _share_table(offsets: int, is_pattern: bool) -> Ints:
+    """The bucket of each number of offsets that agree."""
+    return np.arange(offsets + 1) * (_SHARES - 1) // offsets + (_SHARES if is_pattern else 0)
+
+
+def _replay(places: Places, hunk: Hunk, buckets: Ints) -> Offered:
     """Whether a change that was made fits at each place: the one before the newest, and the one that is likely now."""
+    offered: Offered = {}
     tokens = places.tokens(LONGEST)
     found: dict[Precedent, Ints] = {}  # in the middle of a rename both are the same
     for again, row, kind in (
@@ -149,12 +151,15 @@ def _replay(places: Places, hunk: Hunk, buckets: Ints, contents: Ints, kinds: In
         if pattern not in found:
             found[pattern] = replay_buckets(tokens, pattern, hunk.first, hunk.last)
         buckets[row] = found[pattern]
-        fits = np.flatnonzero(buckets[row, :-1])
-        contents[fits] = DELETE if again.precedent.gone else again.precedent.come[0]
-        kinds[fits] = kind + fitting(buckets[row, fits])
+        fits = found[pattern][:-1].nonzero()[0]
+        content = DELETE if again.precedent.gone else again.precedent.come[0]
+        kinds = (kind + fitting(found[pattern].take(fits))).tolist()
+        offered.update((place, (content, each)) for place, each in zip(fits.tolist(), kinds, strict=True))
     place, content = _going_on(places, hunk)
     if place is not None:
-        buckets[REPLAY, place], contents[place], kinds[place] = GOES_ON, content, BY_GOING_ON
+        buckets[REPLAY, place] = GOES_ON
+        offered[place] = content, BY_GOING_ON
+    return offered
 
 
 def _going_on(places: Places, hunk: Hunk) -> tuple[int | None, int]:

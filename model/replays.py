@@ -13,7 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from model.edits import PAD
+
 Ints = NDArray[np.int64]
+Tokens = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 _KINDS = 4  # whether the change deletes anything, and whether it was made twice already
@@ -34,6 +37,7 @@ _FITTING = _KINDS * _SIDES
 BY_REPLAY = 2
 BY_EARLIER_REPLAY = BY_REPLAY + _FITTING
 PRECEDENTS = BY_EARLIER_REPLAY + _FITTING
+NOTHING_OFFERED = (PAD, NO_PRECEDENT)  # a content, and its kind
 
 
 class Precedent(NamedTuple):
@@ -56,7 +60,7 @@ class Precedent(NamedTuple):
         return int(bool(self.gone)) + 2 * self.is_repeated
 
 
-def replay_buckets(padded: Ints, precedent: Precedent, first: int, last: int) -> Ints:
+def replay_buckets(padded: Tokens, precedent: Precedent, first: int, last: int) -> Ints:
     """For each place of a state, given with LONGEST tokens of padding on both sides: the bucket of pointing there to
     replay a change.
 
@@ -76,12 +80,15 @@ def replay_buckets(padded: Ints, precedent: Precedent, first: int, last: int) ->
     return result
 
 
+# Ranks on both sides of the newest hunk, as one meets them: the last of those before it has rank 0 among them.
+_RANK_TABLE = np.array([*range(2 * _RANKS - 1, _RANKS - 1, -1), *range(_RANKS)])
+
+
 def _ranked(precedent: Precedent, places: Ints, sides: Ints | int, last: int) -> Ints:
     """Buckets of places, in order, by their rank on their side of the newest hunk."""
-    ranks = np.arange(len(places)) - places.searchsorted(last)
-    is_before = ranks < 0
-    ranks = np.minimum(np.where(is_before, -1 - ranks, ranks), _RANKS - 1)
-    result: Ints = 1 + ((precedent.kind * _SIDES + sides) * 2 + is_before) * _RANKS + ranks
+    before = int(places.searchsorted(last))
+    ranks = _RANK_TABLE.take(np.arange(_RANKS - before, _RANKS - before + len(places)), mode="clip")
+    result: Ints = sides * (2 * _RANKS) + (ranks + (1 + precedent.kind * _SIDES * 2 * _RANKS))
     return result
 
 
@@ -90,27 +97,27 @@ def fitting(buckets: Ints) -> Ints:
     return (buckets - 1) // (2 * _RANKS)
 
 
-def _fits(padded: Ints, precedent: Precedent, first: int, last: int) -> tuple[Ints, Ints]:
+def _fits(padded: Tokens, precedent: Precedent, first: int, last: int) -> tuple[Ints, Ints]:
     """The places where the change could begin, in order, and for each which sides agree."""
     gone = precedent.gone[:LONGEST]
     size = len(gone)
     if gone:
-        places = np.flatnonzero(padded == gone[0]) - LONGEST
+        places = (padded == gone[0]).nonzero()[0] - LONGEST
         if size > 1:
             places = places[_stands(gone, padded, places)]
-        touched = places.searchsorted([max(1, first - size + 1), last])
+        border = [1, max(1, first - size + 1), last]
     else:
         places = _beside(padded, precedent)
         come = precedent.come[:LONGEST]
         is_made = _stands(come, padded, places) | _stands(come, padded, places - len(come))
         places = places[~is_made]
-        touched = places.searchsorted([max(1, first), last + 1])
-    begin = places.searchsorted(1)  # not before the start token
-    places = np.concatenate([places[begin : touched[0]], places[max(begin, touched[1]) :]])
+        border = [1, max(1, first), last + 1]
+    begin, touched, after = places.searchsorted(border).tolist()  # not before the start token
+    places = np.concatenate([places[begin:touched], places[max(begin, after) :]])
     return places, _sides(padded, precedent, places, size)
 
 
-def _beside(padded: Ints, precedent: Precedent) -> Ints:
+def _beside(padded: Tokens, precedent: Precedent) -> Ints:
     """The places whose sides allow an insertion."""
     left, right = precedent.left, precedent.right
     before, tokens = padded[LONGEST - 1 : -LONGEST - 1], padded[LONGEST:-LONGEST]
@@ -124,21 +131,23 @@ def _beside(padded: Ints, precedent: Precedent) -> Ints:
         allowed = (before == left) & (tokens == right)
     else:
         allowed = (before == left) | (tokens == right)
-    return np.flatnonzero(allowed)
+    places: Ints = allowed.nonzero()[0]
+    return places
 
 
-def _sides(padded: Ints, precedent: Precedent, places: Ints, size: int) -> Ints:
+def _sides(padded: Tokens, precedent: Precedent, places: Ints, size: int) -> Ints:
     """For each place where so many tokens would go: does the left side agree (1), the right one (2)?"""
     sides: Ints = np.full(len(places), _BOTH_SIDES, dtype=np.int64)
     if precedent.left is not None:
-        sides -= padded[places + (LONGEST - 1)] != precedent.left
+        sides -= padded.take(places + (LONGEST - 1)) != precedent.left
     if precedent.right is not None:
-        sides -= 2 * (padded[places + (LONGEST + size)] != precedent.right)
+        sides -= 2 * (padded.take(places + (LONGEST + size)) != precedent.right)
     return sides
 
 
-def _stands(run: tuple[int, ...], padded: Ints, places: Ints) -> Bools:
+def _stands(run: tuple[int, ...], padded: Tokens, places: Ints) -> Bools:
     """For each of the places: do these tokens begin there?"""
-    around: Ints = places[:, None] + np.arange(LONGEST, LONGEST + len(run))
-    result: Bools = (padded[around] == np.array(run)).all(axis=1)
-    return result
+    stands: Bools = padded.take(places + LONGEST) == run[0]
+    for offset, token in enumerate(run[1:], start=LONGEST + 1):
+        stands &= padded.take(places + offset) == token
+    return stands

@@ -143,6 +143,15 @@ def load_run(folder: Path) -> tuple[IncrementalNetwork, ModelConfig, Tokenizer |
     return network, config, load_examples(data, "train", count=1).tokenizer()
 
 
+def _known_of(folder: Path) -> tuple[Calibration | None, str | None]:
+    """The calibration and the model card, if it is a bundle; one of an older format too."""
+    calibration, card = folder / "calibration.json", folder / "MODEL_CARD.md"
+    return (
+        Calibration.from_json(json.loads(calibration.read_text())) if calibration.is_file() else None,
+        card.read_text() if card.is_file() else None,
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -154,9 +163,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         network, config, tokenizer = load_run(options.run)
         name = options.name or options.out.resolve().name
-        is_bundle = (options.run / "manifest.json").is_file()
-        calibration = Bundle.load(options.run).calibration if is_bundle else None
-        bundle = export(network, config, tokenizer, options.out, name=name, calibration=calibration)
+        calibration, card = _known_of(options.run)
+        bundle = export(
+            network, config, tokenizer, options.out, name=name, calibration=calibration, card=card
+        )
     except (BundleError, ValueError, OSError) as error:
         print(f"export: {error}", file=sys.stderr)
         return 1

@@ -21,14 +21,17 @@ from model.networks.incremental import (
     Relations,
     Tensors,
     TorchBatch,
+    gather_contexts,
     grow_all,
+    sources_of,
 )
 
 # Newer opsets turn attention into an operator that refuses our masks.
 _OPSET = 20
-_FROM_HOST = ("state", "mask")  # what every graph gets from the host rather than from another graph
 RELATIONS = tuple(field.name for field in fields(Relations))
 EDITS = tuple(field.name for field in fields(EditInputs))
+# Not their times: nothing is later than the newest row.
+CHOSEN = tuple(field.name for field in fields(Chosen) if field.name != "times")
 
 
 class _Encode(nn.Module):
@@ -44,7 +47,7 @@ class _Encode(nn.Module):
         encoded = self.network.encode(state, mask)
         grown = self.network.start(encoded)
         scores = self.network.point(encoded, grown.caches, grown.rows, Relations(*relations))
-        results = {name: value for name, value in encoded.items() if name not in ("state", "state_mask")}
+        results = {name: value for name, value in encoded.items() if name != "state_mask"}
         results |= {f"new.{name}": value for name, value in grown.caches.items() if value.shape[1]}
         results |= {f"row.{name}": value for name, value in grown.rows.items()}
         results |= {"position_scores": torch.log_softmax(scores, dim=-1), "because": grown.because}
@@ -58,7 +61,7 @@ class _Step(nn.Module):
     def __init__(self, network: IncrementalNetwork, encoded: Sequence[str], caches: Sequence[str]) -> None:
         super().__init__()
         self.network, self.encoded, self.caches = network, encoded, caches
-        self.inputs = [*_FROM_HOST, *encoded, *(f"past.{name}" for name in caches), *EDITS, *RELATIONS]
+        self.inputs = ["mask", *encoded, *(f"past.{name}" for name in caches), *EDITS, *RELATIONS]
         self.outputs: list[str] = []
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
@@ -69,8 +72,7 @@ class _Step(nn.Module):
         rows = {name: value[:, -1:] for name, value in grown.rows.items()}
         relations = Relations(*(given[name] for name in RELATIONS))
         scores = self.network.point(encoded, grow_all(caches, grown.caches), rows, relations)
-        # What the host gave is not given back to it.
-        results = {f"new.{name}": value for name, value in grown.caches.items() if name not in EDITS}
+        results = {f"new.{name}": value for name, value in grown.caches.items()}
         results |= {f"row.{name}": value for name, value in rows.items()}
         results |= {"position_scores": torch.log_softmax(scores, dim=-1), "because": grown.because}
         self.outputs = list(results)
@@ -78,22 +80,22 @@ class _Step(nn.Module):
 
 
 class _Content(nn.Module):
-    """encoded state, caches, a row, a position -> content scores."""
+    """encoded state, caches, a row, a position's context and what can be copied -> content scores."""
 
     def __init__(
         self, network: IncrementalNetwork, encoded: Sequence[str], caches: Sequence[str], rows: Sequence[str]
     ) -> None:
         super().__init__()
         self.network, self.encoded, self.caches, self.rows = network, encoded, caches, rows
-        self.inputs = [*_FROM_HOST, *encoded, *(f"past.{name}" for name in caches)]
-        self.inputs += [*(f"row.{name}" for name in rows), "position", "replayed", "replayed_kinds"]
+        self.inputs = ["mask", *encoded, *(f"past.{name}" for name in caches)]
+        self.inputs += [*(f"row.{name}" for name in rows), *CHOSEN]
         self.outputs = ["content_scores"]
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         given = dict(zip(self.inputs, inputs, strict=True))
         encoded, caches = _given(given, self.encoded, self.caches)
         rows = {name: given[f"row.{name}"] for name in self.rows}
-        chosen = Chosen(given["position"], given["replayed"], given["replayed_kinds"])
+        chosen = Chosen(**{name: given[name] for name in CHOSEN})
         logits = self.network.contents(encoded, caches, rows, chosen)
         return (torch.log_softmax(logits, dim=-1),)
 
@@ -103,13 +105,13 @@ def _given(
 ) -> tuple[Tensors, Tensors]:
     """The encoded state, and the caches."""
     encoded = {name: given[name] for name in encoded_names}
-    encoded |= {"state": given["state"], "state_mask": given["mask"].unsqueeze(1).unsqueeze(1)}
+    encoded["state_mask"] = given["mask"].unsqueeze(1).unsqueeze(1)
     return encoded, {name: given[f"past.{name}"] for name in cache_names}
 
 
 @torch.no_grad()
 def graphs_of(network: IncrementalNetwork, config: ModelConfig) -> dict[str, Any]:
-    """Three graphs by example: a history of one edit, to which two more are appended."""
+    """Three graphs by example: a history of two edits, to which two more are appended."""
     batch = TorchBatch(
         implicit_batch([random_instance(config, length=37, edits=5, seed=0)], config.state_multiple)
     )
@@ -121,10 +123,10 @@ def graphs_of(network: IncrementalNetwork, config: ModelConfig) -> dict[str, Any
     encoded = [name for name in outputs if name.startswith(("state_", "copy_"))]
     rows = [name.removeprefix("row.") for name in outputs if name.startswith("row.")]
     caches = network.start(network.encode(batch.state, mask)).caches
-    graphs = {"encode": _graph(encode, [*_FROM_HOST, *RELATIONS], [batch.state, mask, *first])}
+    graphs = {"encode": _graph(encode, ["state", "mask", *RELATIONS], [batch.state, mask, *first])}
 
     step = _Step(network, encoded, list(caches))
-    common: Tensors = {"state": batch.state, "mask": mask} | {name: outputs[name] for name in encoded}
+    common: Tensors = {"mask": mask} | {name: outputs[name] for name in encoded}
     # The second round's shapes are the example: nothing in it has size one.
     for start, stop in ((0, 2), (2, 4)):
         past = {f"past.{name}": value for name, value in caches.items()}
@@ -135,15 +137,17 @@ def graphs_of(network: IncrementalNetwork, config: ModelConfig) -> dict[str, Any
         given = common | past | edits | relations
         example = [given[name] for name in step.inputs]
         outputs = _run(step, example)
-        new = edits | {name.removeprefix("new."): value for name, value in outputs.items()}
-        caches = grow_all(caches, new)
+        caches = grow_all(caches, {name: outputs[f"new.{name}"] for name in caches})
     graphs["step"] = _graph(step, step.inputs, example)
 
     content = _Content(network, encoded, list(caches), rows)
     given = common | {f"past.{name}": value for name, value in caches.items()}
     given |= {f"row.{name}": outputs[f"row.{name}"] for name in rows}
-    given |= {"position": torch.tensor([[3]]), "replayed": torch.tensor([[5]])}
-    given["replayed_kinds"] = torch.tensor([[1]])
+    given |= {name: getattr(batch, name)[:, stop : stop + 1] for name in ("replayed", "replayed_kinds")}
+    given |= {
+        "contexts": gather_contexts(common, caches["edit_hiddens"], batch.positions[:, stop : stop + 1]),
+        "sources": sources_of(batch.state, batch.subjects[:, :stop], given["replayed"]),
+    }
     graphs["content"] = _graph(content, content.inputs, [given[name] for name in content.inputs])
     return graphs
 
@@ -192,9 +196,9 @@ def _graph(module: "_Encode | _Step | _Content", names: list[str], example: list
 
 def _dynamic(name: str) -> dict[int, Any]:
     """The axis of an input whose size changes from call to call."""
-    if name.startswith(("row.", "replayed")) or name == "position":
+    if name.startswith(("row.", "replayed")) or name == "contexts":
         return {}
-    axes = {"state_keys": 3, "state_values": 2, "alive": 2, "buckets": 3}
+    axes = {"state_keys": 3, "state_values": 2, "alive": 2, "buckets": 3, "sources": 2}
     return {axes.get(name, 1): torch.export.Dim.AUTO}
 
 

@@ -119,18 +119,26 @@ def attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tuple
 def attend_unsplit(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, heads: int
 ) -> tuple[Tensor, Tensor]:
-    """The same over keys and values (B, K, D) as a history keeps them.
+    """The same over keys and values (B, K, D) as a history keeps them; mask and weights are (B, N, heads, K).
 
     To split them at each step would rearrange all that is known for one row that is new. Instead the queries are laid out once
     for each head, with zeros where the other heads are; and so are the results, of which each head keeps its own part."""
-    count, size = queries.shape[1:]
+    size = queries.shape[-1]
     width = size // heads
     own = torch.arange(size, device=queries.device) // width == torch.arange(
         heads, device=queries.device
     ).unsqueeze(1)
-    parts = own.to(queries.dtype).unsqueeze(1)  # (heads, 1, D)
-    laid_out = (queries.unsqueeze(1) * (parts * width**-0.5)).flatten(1, 2)  # (B, heads * N, D)
-    logits = torch.unflatten(laid_out @ keys.transpose(1, 2), 1, (heads, count))
-    weights = torch.softmax(logits if mask is None else logits + mask, dim=-1)  # (B, heads, N, K)
-    results = torch.unflatten(weights.flatten(1, 2) @ values, 1, (heads, count))
-    return (results * parts).sum(dim=1), weights
+    parts = own.to(queries.dtype)  # (heads, D)
+    laid_out = queries.unsqueeze(2) * (parts * width**-0.5)  # (B, N, heads, D)
+    if keys.shape[0] == 1:  # as in serving, where it is one small operation instead of several
+        keys, values = keys.squeeze(0), values.squeeze(0)
+    logits = _for_all_heads(laid_out, keys.transpose(-2, -1))
+    weights = torch.softmax(logits if mask is None else logits + mask, dim=-1)
+    return (_for_all_heads(weights, values) * parts).sum(dim=2), weights
+
+
+def _for_all_heads(left: Tensor, right: Tensor) -> Tensor:
+    """(B, N, heads, X) times (B, X, Y), or (X, Y) for all: one product, not one for each head."""
+    if right.dim() == 2:
+        return left @ right
+    return torch.unflatten(left.flatten(1, 2) @ right, 1, left.shape[1:3])

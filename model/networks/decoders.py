@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from model.config import ModelConfig
 from model.networks.attention import NEVER, MultiHeadAttention, causal_mask, sinusoids
-from model.networks.incremental import Chosen, Grown, Tensors, compare, gather_contexts, grow
+from model.networks.incremental import Chosen, Grown, Tensors, compare, grow
 
 
 class PositionDecoder(nn.Module):
@@ -57,9 +57,8 @@ class AnalogicalDecoder(nn.Module):
         predicted = self.attention(analogies, keys, values, mask)
         return {"content_keys": new_keys, "content_values": new_values}, {"content_row": predicted}
 
-    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
-        contexts = gather_contexts(encoded, caches["edit_hiddens"], chosen.positions)
-        logits: Tensor = self.out(rows["content_row"] + contexts)
+    def contents(self, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
+        logits: Tensor = self.out(rows["content_row"] + chosen.contexts)
         return logits
 
 
@@ -86,12 +85,11 @@ class VanillaDecoder(nn.Module):
         caches = {"content_rows": rows, "content_keys": keys, "content_values": values}
         return caches, {"content_row": rows}
 
-    def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
-        contexts = gather_contexts(encoded, caches["edit_hiddens"], chosen.positions)
-        inputs = rows["content_row"] + contexts
+    def contents(self, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
+        inputs = rows["content_row"] + chosen.contexts
         keys, values = self.attention.project(inputs)
         known, new = caches["content_keys"].shape[1], inputs.shape[1]
-        times = torch.full_like(chosen.positions[0], known) if chosen.times is None else chosen.times
+        times = torch.full_like(chosen.replayed[0], known) if chosen.times is None else chosen.times
         others = (1 - torch.eye(new, device=inputs.device)) * NEVER
         mask = torch.cat([earlier_mask(times, known), others], dim=1)
         keys, values = grow(caches["content_keys"], keys), grow(caches["content_values"], values)

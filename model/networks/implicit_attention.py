@@ -94,7 +94,7 @@ class ImplicitAttention(IncrementalNetwork):
         return self.position_decoder.point(encoded, caches, rows["query"], relations.alive)
 
     def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
-        return self.content_decoder.contents(encoded, caches, rows, chosen)
+        return self.content_decoder.contents(caches, rows, chosen)
 
     def _encode_edits(self, encoded: Tensors, caches: Tensors, contents: Tensor, places: Tensor) -> Tensors:
         embedded = contents + sinusoids(places, self.config.hidden_size) + self.from_edit

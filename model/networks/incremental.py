@@ -48,9 +48,10 @@ class Relations:
 class Chosen:
     """Positions whose contents are asked for, one after each row."""
 
-    positions: Tensor  # (B, N) columns
+    contexts: Tensor  # (B, N, D) the hidden states there: U of the paper
     replayed: Tensor  # (B, N) the contents that a precedent would have there
     replayed_kinds: Tensor  # (B, N)
+    sources: Tensor  # (B, N, slots + 1) what can be copied: the tokens of all slots, and what a precedent would have
     times: Tensor | None = (
         None  # (N,) edits that each row follows: it may not look at later ones. None: there are none
     )
@@ -100,10 +101,10 @@ class TorchBatch:
     def edits(self) -> EditInputs:
         return EditInputs(**{field.name: getattr(self, field.name) for field in fields(EditInputs)})
 
-    @property
-    def chosen(self) -> Chosen:
+    def chosen(self, contexts: Tensor) -> Chosen:
         times = torch.arange(self.positions.shape[1], device=self.positions.device)
-        return Chosen(self.positions, self.replayed, self.replayed_kinds, times)
+        sources = sources_of(self.state, self.subjects, self.replayed)
+        return Chosen(contexts, self.replayed, self.replayed_kinds, sources, times)
 
     @property
     def relations(self) -> Relations:
@@ -141,21 +142,28 @@ class IncrementalNetwork(nn.Module):
         later = self.append(encoded, first.caches, batch.edits)
         rows = {name: torch.cat([row, later.rows[name][:, :-1]], dim=1) for name, row in first.rows.items()}
         caches = grow_all(first.caches, later.caches)
+        contexts = gather_contexts(encoded, caches["edit_hiddens"], batch.positions)
         return Scores(
             position=self.point(encoded, caches, rows, batch.relations),
-            content=self.contents(encoded, caches, rows, batch.chosen),
+            content=self.contents(encoded, caches, rows, batch.chosen(contexts)),
         )
 
 
 def gather_contexts(encoded: Tensors, edit_hiddens: Tensor, positions: Tensor) -> Tensor:
-    """U of the paper: the hidden states at positions, (B, N) -> (B, N, D). The state's and the edits' stay apart: to
-    join them would copy a whole file at each step."""
+    """U of the paper: the hidden states at positions, (B, N) -> (B, N, D). The state's and the edits', of which there is at
+    least one, stay apart: to join them would copy a whole file at each step."""
     states = encoded["state_hiddens"]
     length = states.shape[1]
-    late = grow(torch.zeros_like(states[:, :1]), edit_hiddens)  # never empty
     from_state = _gather_rows(states, positions.clamp(max=length - 1))
-    from_edits = _gather_rows(late, (positions - length + 1).clamp(min=0))
+    from_edits = _gather_rows(edit_hiddens, (positions - length).clamp(min=0))
     return torch.where((positions < length).unsqueeze(-1), from_state, from_edits)
+
+
+def sources_of(state: Tensor, subjects: Tensor, replayed: Tensor) -> Tensor:
+    """What can be copied after each row, (B, N, slots + 1): a token of the state or of an edit, or what a precedent would
+    have, (B, N)."""
+    slots = torch.cat([state, subjects], dim=1).unsqueeze(1).expand(-1, replayed.shape[1], -1)
+    return torch.cat([slots, replayed.unsqueeze(-1)], dim=2)
 
 
 def compare(queries: Tensor, encoded: Tensors, caches: Tensors) -> Tensor:

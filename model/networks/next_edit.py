@@ -119,18 +119,18 @@ class HistoryAttention(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """The new rows, their keys and values, and the attention of the newest row, (B, rows)."""
         queries, new_keys, new_values = self.projections(self.norm(inputs)).chunk(3, dim=-1)
-        mask = functional.pad(self.bias, (0, 1), value=NEVER)[:, ages]
+        table = functional.pad(self.bias, (1, 0), value=NEVER)
+        mask = functional.embedding(ages, table.t()).transpose(1, 2)  # (N, heads, rows)
         keys, values = grow(keys, new_keys), grow(values, new_values)
         results, weights = attend_unsplit(queries, keys, values, mask, self.heads)
-        because = weights.mean(dim=1)[:, -1]
+        because = weights[:, -1].mean(dim=1)
         return self.feed_forward(inputs + self.out(results)), new_keys, new_values, because
 
 
 def ages_of_rows(new: int, total: int, device: torch.device) -> Tensor:
-    """(new, total): how old each row is to each of the newest; those that come later are all the same."""
+    """(new, total): how old each row is to each of the newest, from one; those that come later are zero."""
     rows = torch.arange(total, device=device)
-    ages = rows[total - new :].unsqueeze(1) - rows
-    return torch.where(ages < 0, _TIMES, ages.clamp(max=_TIMES - 1))
+    return (rows[total - new :].unsqueeze(1) + 1 - rows).clamp(0, _TIMES)
 
 
 class NextEdit(IncrementalNetwork):
@@ -197,7 +197,6 @@ class NextEdit(IncrementalNetwork):
         before = torch.cat([torch.zeros_like(hiddens[:, :1]), hiddens[:, :-1]], dim=1)
         keys, values = self.state_pairs(hiddens).chunk(2, dim=-1)
         return {
-            "state": state,
             "state_hiddens": hiddens,
             "state_keys": split_keys(keys, self.config.heads),
             "state_values": split_values(values, self.config.heads),
@@ -210,7 +209,7 @@ class NextEdit(IncrementalNetwork):
         names = ["edit_hiddens", "edit_keys", "edit_values", "rows"]
         names += [f"trunk_{part}_{layer}" for layer in range(len(self.trunk)) for part in ("keys", "values")]
         caches = dict.fromkeys(names, nothing)
-        caches |= {"copy_edit_keys": encoded["copy_state_keys"][:, :0], "subjects": encoded["state"][:, :0]}
+        caches["copy_edit_keys"] = encoded["copy_state_keys"][:, :0]
         first = self.first_row.expand(nothing.shape[0], 1, -1)
         grown = self._grow_rows(caches, first, ages_of_rows(1, 1, first.device))
         keys, values = self.no_edit.expand(nothing.shape[0], 2, -1).chunk(2, dim=1)
@@ -242,16 +241,16 @@ class NextEdit(IncrementalNetwork):
         return result
 
     def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
-        contexts = gather_contexts(encoded, caches["edit_hiddens"], chosen.positions)
-        situations = self._situation(rows["row"], contexts)
+        situations = self._situation(rows["row"], chosen.contexts)
         hiddens = situations + self._precedents(caches, situations, chosen.times)
         hiddens = hiddens + self.replayed_kind(chosen.replayed_kinds)
         hiddens = hiddens + self.replayed_in(self.embedding(chosen.replayed))
         hiddens = self.out_norm(self.content_feed_forward(hiddens))
-        written = torch.log_softmax(functional.linear(hiddens, self.embedding.weight, self.out_bias), dim=-1)
-        gate = self.copy_gate(hiddens)
-        copied = self._copied(encoded, caches, hiddens, chosen, like=written)
-        mixed = torch.exp(written + _log_sigmoid(-gate)) + copied * torch.exp(_log_sigmoid(gate))
+        written = torch.softmax(functional.linear(hiddens, self.embedding.weight, self.out_bias), dim=-1)
+        queries, from_precedent, gates = self._copying(hiddens)
+        copied = self._copied(encoded, caches, queries, from_precedent, chosen)
+        share_written, share_copied = torch.softmax(gates, dim=-1).chunk(2, dim=-1)
+        mixed = (written * share_written).scatter_add(2, chosen.sources, copied * share_copied)
         return torch.log(mixed.clamp(min=_TINY))
 
     def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditInputs, ages: Tensor) -> Tensors:
@@ -274,7 +273,6 @@ class NextEdit(IncrementalNetwork):
             "edit_keys": keys,
             "edit_values": values,
             "copy_edit_keys": self.copy_edit(hiddens),
-            "subjects": edits.subjects,
         }
 
     def _grow_rows(self, caches: Tensors, rows: Tensor, ages: Tensor) -> Grown:
@@ -293,28 +291,30 @@ class NextEdit(IncrementalNetwork):
     def _precedents(self, caches: Tensors, situations: Tensor, times: Tensor | None) -> Tensor:
         """What was done before in situations like these; the first of the keys stands for nothing at all."""
         keys, values = caches["content_keys"], caches["content_values"]
-        mask = None if times is None else earlier_mask(times + 1, keys.shape[1])
+        mask = None if times is None else earlier_mask(times + 1, keys.shape[1]).unsqueeze(1)
         results, _ = attend_unsplit(self.content_query(situations), keys, values, mask, self.config.heads)
         result: Tensor = self.content_out(results)
         return result
 
+    def _copying(self, hiddens: Tensor) -> tuple[Tensor, ...]:
+        """What asks for tokens to copy, the logit of copying what a precedent would have, and those of writing and copying.
+
+        One product instead of three. To write has the logit zero: so both shares are exact, where a sigmoid close to one is
+        not."""
+        scale, nothing = _COPY_SIZE**-0.5, torch.zeros_like(self.copy_gate.weight)
+        query, replayed, gate = self.copy_query, self.copy_replayed, self.copy_gate
+        weight = torch.cat([query.weight * scale, replayed.weight, nothing, gate.weight])
+        bias = torch.cat([query.bias * scale, replayed.bias, nothing[:, 0], gate.bias])
+        return torch.split(functional.linear(hiddens, weight, bias), [_COPY_SIZE, 1, 2], dim=-1)
+
     def _copied(
-        self, encoded: Tensors, caches: Tensors, hiddens: Tensor, chosen: Chosen, like: Tensor
+        self, encoded: Tensors, caches: Tensors, queries: Tensor, from_precedent: Tensor, chosen: Chosen
     ) -> Tensor:
-        """The distribution of a copied token, (B, N, V)."""
-        queries = self.copy_query(hiddens) * _COPY_SIZE**-0.5
+        """How likely each source is copied, (B, N, slots + 1)."""
         from_state = queries @ encoded["copy_state_keys"].transpose(1, 2) + encoded["state_mask"].squeeze(1)
         from_edits = queries @ caches["copy_edit_keys"].transpose(1, 2)
         if chosen.times is not None:
             from_edits = from_edits + earlier_mask(chosen.times, from_edits.shape[2])
-        nothing = torch.where(chosen.replayed_kinds == NO_PRECEDENT, NEVER, 0.0).unsqueeze(-1)
-        from_precedent = self.copy_replayed(hiddens) + nothing
-        weights = torch.softmax(torch.cat([from_state, from_edits, from_precedent], dim=2), dim=-1)
-        slots = grow(encoded["state"], caches["subjects"]).unsqueeze(1).expand(-1, hiddens.shape[1], -1)
-        sources = torch.cat([slots, chosen.replayed.unsqueeze(-1)], dim=2)  # (B, N, slots + 1)
-        return torch.zeros_like(like).scatter_add(2, sources, weights)
-
-
-def _log_sigmoid(inputs: Tensor) -> Tensor:
-    """Written out: the runtime's sigmoid is exact to seven digits behind the point, not to seven digits."""
-    return inputs.clamp(max=0) - torch.log1p(torch.exp(-inputs.abs()))
+        is_none = (chosen.replayed_kinds == NO_PRECEDENT).unsqueeze(-1)
+        from_precedent = from_precedent.masked_fill(is_none, NEVER)
+        return torch.softmax(torch.cat([from_state, from_edits, from_precedent], dim=2), dim=-1)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from model.arrays import explicit_batch, implicit_batch
 from model.edits import END, START, Edit, Instance, explicit_from_implicit, states
 from model.relations import relate
+from model.replays import NOTHING_OFFERED
 from tests.instances import instances, places_after
 
 A, B, C, D = 4, 5, 6, 7
@@ -31,7 +32,8 @@ def test_a_batch_holds_each_instance_as_if_alone(several: list[Instance], multip
             columns = {slot if slot < length else slot - length + longest for slot in order}
             placed = [slot if slot < length else slot - length + longest for slot in order]
             assert (batch.buckets[row, step][:, placed] == related.buckets).all()
-            assert batch.replayed_kinds[row, step] == related.kinds[order.index(edit.position)]
+            offered = related.offered.get(order.index(edit.position), NOTHING_OFFERED)
+            assert (batch.replayed[row, step], batch.replayed_kinds[row, step]) == offered
             assert set(np.flatnonzero(batch.alive[row, step]).tolist()) == columns
             assert batch.alive[row, step, column]
 

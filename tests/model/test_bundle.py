@@ -76,11 +76,11 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
         "",
         "[]",
         "{}",
-        '{"format": 1, "name": "a", "files": []}',
-        '{"format": 1, "name": 3, "files": {}}',
-        '{"format": 1, "name": "a", "files": {"../secret": "0"}}',
-        '{"format": 1, "name": "a", "files": {"..": "0"}}',
-        '{"format": 1, "name": "a", "files": {"": "0"}}',
+        '{"format": 2, "name": "a", "files": []}',
+        '{"format": 2, "name": 3, "files": {}}',
+        '{"format": 2, "name": "a", "files": {"../secret": "0"}}',
+        '{"format": 2, "name": "a", "files": {"..": "0"}}',
+        '{"format": 2, "name": "a", "files": {"": "0"}}',
     ],
 )
 def test_a_manifest_that_cannot_be_read(folder: Path, manifest: str) -> None:
@@ -90,8 +90,8 @@ def test_a_manifest_that_cannot_be_read(folder: Path, manifest: str) -> None:
 
 
 def test_another_format_is_named(folder: Path) -> None:
-    change_json(folder / "manifest.json", format=2)
-    with pytest.raises(BundleError, match="has format 2; this version reads 1"):
+    change_json(folder / "manifest.json", format=1)
+    with pytest.raises(BundleError, match="has format 1 and this version reads 2: make it anew"):
         Bundle.load(folder)
 
 

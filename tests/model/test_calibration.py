@@ -53,7 +53,7 @@ def test_nothing_gets_surer_than_what_decoding_hopes_for(
     score: float, shared: float, stop: float, less: float, repeats: int
 ) -> None:
     calibration = Calibration({"hunk": KNOTS}, weights={"hunk": WEIGHTS})
-    hope = calibration.most_confidence("hunk", Evidence(score, shared, stop))
+    hope = calibration.confidence("hunk", Evidence(score, shared, stop, calibration.best_repeats("hunk")))
     late = Evidence(score - less, shared - less, stop, repeats)
     assert calibration.confidence("hunk", late) <= hope + 1e-12
 

@@ -15,6 +15,7 @@ from model.replays import (
     GOES_ON,
     LONGEST,
     NO_REPLAY,
+    NOTHING_OFFERED,
     REPLAYS,
     Precedent,
     replay_buckets,
@@ -100,8 +101,7 @@ def replayed_at(places: Places, relation: int) -> list[int]:
 
 
 def precedent_at(places: Places, slot: int) -> tuple[int, int]:
-    related, place = relate(places), places.current[slot]
-    return int(related.contents[place]), int(related.kinds[place])
+    return relate(places).offered.get(int(places.current[slot]), NOTHING_OFFERED)
 
 
 def test_what_followed_the_same_change_before_is_expected_again() -> None:

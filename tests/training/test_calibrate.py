@@ -54,7 +54,9 @@ def test_changes_that_were_made_before_are_surer() -> None:
     calibration = fitted({"hunk": samples})
     new, again = (calibration.confidence("hunk", Evidence(-1.0, -1.0, -1.0, n)) for n in (0, 1))
     assert new < 0.3 < 0.6 < again
-    assert calibration.most_confidence("hunk", Evidence(-1.0, -1.0, -1.0)) >= again
+    assert (
+        calibration.confidence("hunk", Evidence(-1.0, -1.0, -1.0, calibration.best_repeats("hunk"))) >= again
+    )
     assert calibration.confidence("token", plain(-1.0)) == pytest.approx(0.37, abs=0.01)
 
 

@@ -17,7 +17,9 @@ from model.networks.incremental import (
     Relations,
     Scores,
     TorchBatch,
+    gather_contexts,
     grow_all,
+    sources_of,
 )
 
 NAMES = ("IA-v", "IA-vg", "IA-a", "IA-ag", "IA-next")
@@ -130,6 +132,8 @@ def test_edits_appended_in_any_portions_score_like_the_full_pass(name: str, size
     with torch.no_grad():
         encoded = network.encode(batch.state, torch.where(batch.state_mask, 0.0, NEVER))
         caches, rows, _ = network.start(encoded)
+        hiddens = network.append(encoded, caches, batch.edits).caches["edit_hiddens"]
+        contexts = gather_contexts(encoded, hiddens, batch.positions)
         known = 0
         for size in sizes:
             relations = Relations(
@@ -143,8 +147,11 @@ def test_edits_appended_in_any_portions_score_like_the_full_pass(name: str, size
                 network.point(encoded, caches, newest, relations),
                 full.position[:, known : known + 1, : columns + known],
             )
-            names = ("positions", "replayed", "replayed_kinds")
-            chosen = Chosen(*(getattr(batch, name)[:, known : known + 1] for name in names))
+            replayed, kinds = (
+                value[:, known : known + 1] for value in (batch.replayed, batch.replayed_kinds)
+            )
+            sources = sources_of(batch.state, batch.subjects[:, :known], replayed)
+            chosen = Chosen(contexts[:, known : known + 1], replayed, kinds, sources)
             contents = network.contents(encoded, caches, newest, chosen)
             # The short instance has no third edit: what its padding says does not matter.
             same(contents[:1], full.content[:1, known : known + 1])
