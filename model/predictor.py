@@ -28,6 +28,8 @@ from model.window import Predicted, WindowedHistory
 
 Floats = NDArray[np.float32]
 _NEVER = -1e9
+_ROOM = 32  # edits that a new history has room for, and then so many more at a time: most open files have few
+_REMEMBERED = 8  # distributions that a history keeps: whoever goes further back waits for one step
 _ENCODED = ("state_", "copy_")  # how the names begin of what depends on the state alone
 # For one row at a time, which is what a keystroke brings, the runtime has a faster product of matrices than those that it
 # fuses with a scale or a sum.
@@ -158,7 +160,7 @@ class _Rows:
         return onnxruntime.OrtValue.ortvalue_from_shape_and_type(shape, np.float32, self._predictor.device, 0)
 
     def _grow(self, least: int) -> None:
-        known, self._capacity = self._capacity, max(least, 2 * self._capacity)
+        known, self._capacity = self._capacity, max(least, self._capacity + _ROOM)
         for cache in self._predictor.caches:
             grown = np.zeros((1, self._capacity, *cache.row_shape), np.float32)
             grown[:, :known] = self._values[cache.past].numpy()
@@ -175,7 +177,7 @@ class History:
         config = predictor.bundle.config
         self._places = Places(state, config.limit_edits)
         self._columns = -(-len(state) // config.state_multiple) * config.state_multiple
-        self._rows = _Rows(predictor, config.limit_edits + 1)
+        self._rows = _Rows(predictor, min(_ROOM, config.limit_edits) + 1)
         self._subjects: list[int] = []  # the token that each edit inserted or deleted
         self._waiting: list[tuple[Edit, EditFeatures]] = []  # applied, but not run yet
         self._encode(state)
@@ -187,17 +189,19 @@ class History:
 
     @property
     def nbytes(self) -> int:
-        """About how much memory it holds: the encoded state, Python's lists, a distribution after each append."""
+        """About how much memory it holds: the encoded state, what is kept of each edit, Python's lists, distributions."""
         slots, size = self._columns + len(self.slots.edits), self._predictor.bundle.config.hidden_size
-        predicted = sum(each is not None for each in self._predicted)
-        return 4 * self._columns * (3 * size + 64) + self._rows.nbytes + 100 * slots + 4 * slots * predicted
+        encoded = 4 * self._columns * (3 * size + 64)
+        return encoded + self._rows.nbytes + 100 * slots + 4 * slots * len(self._predicted)
 
     def keep(self, count: int) -> None:
         """Forget all edits but the first `count`."""
+        ran = len(self.slots.edits) - len(self._waiting)
         self._places.keep(count)
         del self._subjects[count:]
-        del self._predicted[count + 1 :]
-        del self._waiting[max(0, count + 1 - len(self._predicted)) :]
+        del self._waiting[max(0, count - ran) :]
+        for later in [known for known in self._predicted if known > count]:
+            del self._predicted[later]
 
     @property
     def repeats(self) -> int:
@@ -228,15 +232,15 @@ class History:
     def predict(self) -> Predicted:
         """The distribution of the next position, over all slots."""
         self._run_waiting()
-        predicted = self._predicted[-1]
-        if predicted is None:  # the newest edit that is kept was not the last of its append: say it again
+        known = len(self.slots.edits)
+        if (
+            known not in self._predicted
+        ):  # it was not the last of its append, or that was long ago: say it again
             edit = self.slots.edits[-1]
-            self.keep(len(self.slots.edits) - 1)
+            self.keep(known - 1)
             self.append([edit])
             self._run_waiting()
-            predicted = self._predicted[-1]
-        assert predicted is not None
-        return predicted
+        return self._predicted[known]
 
     def content(self, predicted: Predicted, position: int) -> Floats:
         """Log-probabilities of the content at a position."""
@@ -266,9 +270,10 @@ class History:
         binding = self._binding("step")
         self._rows.bind_new(binding, "step", known, len(edits))
         self._rows.bind_past(binding, "step", known)
-        predicted = self._point("step", binding, self._edit_arrays(edits, features))
-        self._predicted += [*[None] * (len(edits) - 1), predicted]
+        self._predicted[known + len(edits)] = self._point("step", binding, self._edit_arrays(edits, features))
         self._waiting.clear()
+        if len(self._predicted) > _REMEMBERED:
+            del self._predicted[sorted(self._predicted)[1]]  # not the first: no edit makes it again
 
     def _encode(self, state: Sequence[int]) -> None:
         predictor = self._predictor
@@ -284,10 +289,8 @@ class History:
         for name in encoded:
             binding.bind_output(name, predictor.device)
         self._rows.bind_new(binding, "encode", 0, 0)
-        # After each number of edits that ran.
-        self._predicted: list[Predicted | None] = [
-            self._point("encode", binding, self._fixed | {"state": self._padded[None]})
-        ]
+        # By the number of edits before it: after none, and after the newest of those that ran.
+        self._predicted = {0: self._point("encode", binding, self._fixed | {"state": self._padded[None]})}
         values = binding.get_outputs()[: len(encoded)]  # in the order in which they were bound
         self._fixed |= {name: self._own(value) for name, value in zip(encoded, values, strict=True)}
 

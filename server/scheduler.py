@@ -23,8 +23,8 @@ from server.metrics import Metrics
 T = TypeVar("T")
 
 _LIMIT_TOGETHER = 8  # steps handed over at once; the first caller waits for the last
-# What took this long needed much memory while it ran, and to give that back is little beside it. After each short encoding
-# it would not be: a POST takes a quarter longer when its memory comes anew from the machine.
+# Encodings need much memory while they run. When they took this long together, to give it back is little beside that; after
+# each short one it would not be: a POST takes a quarter longer when its memory comes anew from the machine.
 _LONG_SECONDS = 0.1
 
 
@@ -55,6 +55,7 @@ class Scheduler:
         self._waiting: deque[_Job] = deque()
         self._is_handed_over = False
         self.encodes_waiting = 0
+        self._untidy_seconds = 0.0  # of encodings whose memory was not given back yet
 
     @property
     def is_full(self) -> bool:
@@ -76,7 +77,7 @@ class Scheduler:
             raise Overloaded(f"{self.encodes_waiting} requests are waiting already")
         self.encodes_waiting += 1
         try:
-            timed = self._timed("encode", lambda: _tidily(function))
+            timed = self._timed("encode", lambda: self._tidily(function))
             # A cancelled caller takes what has not begun out of the queue; what runs, runs to its end.
             return await asyncio.get_running_loop().run_in_executor(self._encodes, timed)
         finally:
@@ -95,6 +96,17 @@ class Scheduler:
             return Done(function(), waiting)
 
         return timed
+
+    def _tidily(self, function: Callable[[], T]) -> T:
+        """What a function gives, in the one thread that encodes; memory is given back from time to time."""
+        began = time.perf_counter()
+        try:
+            return function()
+        finally:
+            self._untidy_seconds += time.perf_counter() - began
+            if self._untidy_seconds > _LONG_SECONDS:
+                self._untidy_seconds = 0.0
+                give_back()
 
     def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
         """In the event loop: what waits, to the thread, unless it has some already."""
@@ -120,15 +132,6 @@ class Scheduler:
             else:
                 job.future.set_result(outcome)
         self._hand_over(loop)
-
-
-def _tidily(function: Callable[[], T]) -> T:
-    """What a function gives; if it took long, the memory that it needed is given back at once."""
-    began = time.perf_counter()
-    result = function()
-    if time.perf_counter() - began > _LONG_SECONDS:
-        give_back()
-    return result
 
 
 def _outcome(job: _Job) -> Any:

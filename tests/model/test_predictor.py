@@ -156,6 +156,33 @@ def test_more_than_there_is_cannot_be_kept(predictor: Predictor, count: int) -> 
     answers_agree(history, fresh)
 
 
+def test_a_long_history_can_be_taken_back_edit_by_edit(predictor: Predictor) -> None:
+    instance = make_instance(predictor, 11, edits=40)
+    history = predictor.open(instance.state)
+    for edit in instance.edits:
+        history.append([edit])
+        history.predict()
+    for count in (40, 39, 33, 20, 2, 1, 0):  # some are remembered, others are said again
+        history.keep(count)
+        fresh = predictor.open(instance.state)
+        fresh.append(instance.edits[:count])
+        answers_agree(history, fresh)
+
+
+def test_what_was_answered_stays_what_it_was(predictor: Predictor) -> None:
+    instance = make_instance(predictor, 12)
+    history = predictor.open(instance.state)
+    history.append(instance.edits[:-1])
+    predicted = history.predict()
+    content = history.content(predicted, 1)
+    before = predicted.positions.copy(), predicted.because.copy(), content.copy()
+    history.keep(len(instance.edits) - 2)
+    history.append(instance.edits[-1:])  # as long as before: the graphs write to the same places
+    history.content(history.predict(), 0)
+    for array, earlier in zip((predicted.positions, predicted.because, content), before, strict=True):
+        np.testing.assert_array_equal(array, earlier)
+
+
 def test_appending_nothing_changes_nothing(predictor: Predictor) -> None:
     history = predictor.open(make_instance(predictor, 5).state)
     before = history.predict()

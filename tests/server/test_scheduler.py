@@ -87,17 +87,19 @@ def test_what_waits_when_the_scheduler_closes_is_cancelled() -> None:
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.15])
-def test_memory_is_given_back_after_a_long_encoding_only(
-    seconds: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("seconds", [[0.0], [0.0, 0.0, 0.0], [0.15], [0.04, 0.04, 0.04]])
+def test_memory_is_given_back_after_long_encodings_or_many(
+    seconds: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_back = threading.Event()
     monkeypatch.setattr("server.scheduler.give_back", given_back.set)
 
     async def scenario() -> None:
         scheduler = make_scheduler()
-        await scheduler.encode(lambda: time.sleep(seconds))
-        assert given_back.is_set() == (seconds > 0)
+        for each in seconds:
+            assert not given_back.is_set()
+            await scheduler.encode(partial(time.sleep, each))
+        assert given_back.is_set() == (sum(seconds) > 0)
         scheduler.close()
 
     asyncio.run(scenario())
