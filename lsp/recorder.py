@@ -64,7 +64,8 @@ class Recorder:
     _partial: Change | None
     _accepting: bool  # the open burst is our own suggestion
     _jumped: bool  # the newest changes went elsewhere than those before
-    _scattered: bool  # they were several, and not the same in several places
+    _scattered: bool  # they were several, and not the same in several places, or of blanks alone
+    _blank: bool  # nothing but blanks came and went with them
     _time: float  # of the newest changes
     _checkpoints: deque[_Checkpoint]
 
@@ -89,11 +90,7 @@ class Recorder:
     @property
     def prefix(self) -> str:
         """The half-typed name."""
-        if self._partial is None:
-            return ""
-        segment = self.text.segment_at(self._partial.start)
-        begin = self.text.start_of(segment)
-        return self.text.segments[segment][self._partial.start - begin : self._partial.end - begin]
+        return self.text.between(self._partial.start, self._partial.end) if self._partial is not None else ""
 
     @property
     def cursor(self) -> int | None:
@@ -119,7 +116,8 @@ class Recorder:
             self.freeze()
         cut = len(changes) == 1 and self._cuts_name(changes[0])
         self._jumped = self._take(changes, now)
-        self._scattered = len({(change.end - change.start, change.text) for change in changes}) > 1
+        kinds = {(change.end - change.start, change.text) for change in changes}
+        self._scattered = len(kinds) > 1 or (len(changes) > 1 and self._blank)
         self._time = now
         self._partial = None if accepted or len(changes) != 1 else self._half_typed(changes[0], cut)
         self._update()
@@ -213,7 +211,7 @@ class Recorder:
         self._burst = None
         self._partial = None
         self._accepting = False
-        self._jumped = self._scattered = False
+        self._jumped = self._scattered = self._blank = False
         self._time = float("-inf")
         self._checkpoints = deque(maxlen=_LIMIT_CHECKPOINTS)
         self._checkpoint()
@@ -231,7 +229,9 @@ class Recorder:
         is_long = len(changes) == 1 and len(self.edits) - self._frozen > _LIMIT_BURST_EDITS
         if jumped or is_long or now - self._time > PAUSE_SECONDS:
             self.freeze()
+        self._blank = True
         for number, change in enumerate(changes):
+            self._blank &= not (self.text.between(change.start, change.end) + change.text).strip()
             if self._burst is not None and not self._fits(change):
                 if number:  # what the changes before this one did is not in the stream yet
                     self._partial = None

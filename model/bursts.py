@@ -49,6 +49,12 @@ class TokenText:
     def text(self) -> str:
         return "".join(self.segments)
 
+    def between(self, start: int, end: int) -> str:
+        """A part of the text."""
+        first = self.segment_at(start)
+        window = "".join(self.segments[first : self.segment_at(end) + 1])
+        return window[start - self.start_of(first) : end - self.start_of(first)]
+
     def state(self) -> tuple[int, ...]:
         """The text as a state of the model."""
         return (START, *(token for line in self.tokens for token in line), END)

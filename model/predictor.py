@@ -233,9 +233,8 @@ class History:
         """The distribution of the next position, over all slots."""
         self._run_waiting()
         known = len(self.slots.edits)
-        if (
-            known not in self._predicted
-        ):  # it was not the last of its append, or that was long ago: say it again
+        if known not in self._predicted:
+            # It was not the last of its append, or that was long ago: say it again.
             edit = self.slots.edits[-1]
             self.keep(known - 1)
             self.append([edit])

@@ -1,3 +1,6 @@
+import re
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -260,13 +263,30 @@ def test_a_rewrite_of_the_file_is_a_new_beginning() -> None:
     assert typist.recorder.generation == generation + 1
 
 
-def test_what_a_formatter_does_before_a_save_is_a_new_beginning() -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [Change(80, 81, "  "), Change(3, 4, "   ")],  # not alike
+        [Change(34, 34, " "), Change(32, 32, " ")],  # alike, and where somebody typed, but of blanks alone
+        [Change(30, 31, ""), Change(28, 29, "")],
+    ],
+)
+def test_what_a_formatter_does_before_a_save_is_a_new_beginning(changes: list[Change]) -> None:
     typist = Typist(PROGRAM)
     typist.type(33, "1.")
-    typist.change(Change(80, 81, "  "), Change(3, 4, "   "))
+    typist.change(*changes)
     typist.recorder.save(typist.now + 0.1)
     assert typist.recorder.edits == []
     assert spelled(typist.recorder) == typist.text
+
+
+def test_the_same_change_with_several_cursors_before_a_save_is_kept() -> None:
+    typist = Typist(PROGRAM)
+    places = [match.start() for match in re.finditer("result", PROGRAM)]
+    typist.change(*(Change(place, place + len("result"), "total") for place in reversed(places)))
+    before = list(typist.recorder.edits)
+    typist.recorder.save(typist.now + 0.1)
+    assert typist.recorder.edits == before != []
 
 
 def test_a_save_after_typing_keeps_the_edits() -> None:

@@ -24,6 +24,7 @@ def test_after_any_changes_segments_and_tokens_are_those_of_the_whole_text(
     token_text = TokenText(tokenizer, text)
     for _ in range(data.draw(st.integers(1, 4))):
         change = data.draw(changes(len(text)))
+        assert token_text.between(change.start, change.end) == text[change.start : change.end]
         text = naive(text, change)
         token_text.replace(change)
         fresh = TokenText(tokenizer, text)
