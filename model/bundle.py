@@ -41,10 +41,12 @@ class Bundle:
     @classmethod
     def load(cls, directory: Path | str) -> "Bundle":
         directory = Path(directory)
-        manifest = _read_manifest(directory)
-        for name, expected in manifest["files"].items():
-            if _sha256(_read(directory / name)) != expected:
-                raise BundleError(f"{name} in {directory} is damaged: its SHA-256 is not the manifest's")
+        manifest = read_manifest(directory)
+        if manifest["format"] != FORMAT:
+            raise BundleError(
+                f"the bundle in {directory} has format {manifest['format']} and this version reads {FORMAT}:"
+                " make it anew by python -m training.export"
+            )
         missing = [name for name in _NEEDED if name not in manifest["files"]]
         if missing:
             raise BundleError(f"the bundle in {directory} lacks {', '.join(missing)}")
@@ -80,20 +82,19 @@ def seal(directory: Path, name: str) -> None:
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
 
-def _read_manifest(directory: Path) -> dict[str, Any]:
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """The manifest of a bundle, of whatever format, whose files are as they were sealed."""
     try:
         manifest = json.loads(_read(directory / "manifest.json"))
-        format_number, files, name = manifest["format"], manifest["files"], manifest["name"]
+        _, files, name = manifest["format"], manifest["files"], manifest["name"]
     except (ValueError, KeyError, TypeError):
         raise BundleError(f"the manifest in {directory} cannot be read") from None
-    if format_number != FORMAT:
-        raise BundleError(
-            f"the bundle in {directory} has format {format_number} and this version reads {FORMAT}:"
-            " make it anew by python -m training.export"
-        )
     is_whole = isinstance(name, str) and isinstance(files, dict)
     if not is_whole or any(Path(file).name != file for file in files):  # nothing outside of the folder
         raise BundleError(f"the manifest in {directory} cannot be read")
+    for file, expected in files.items():
+        if _sha256(_read(directory / file)) != expected:
+            raise BundleError(f"{file} in {directory} is damaged: its SHA-256 is not the manifest's")
     return dict(manifest)
 
 

@@ -160,12 +160,14 @@ class _Rows:
         return onnxruntime.OrtValue.ortvalue_from_shape_and_type(shape, np.float32, self._predictor.device, 0)
 
     def _grow(self, least: int) -> None:
-        known, self._capacity = self._capacity, max(least, self._capacity + _ROOM)
+        known, capacity = self._capacity, max(least, self._capacity + _ROOM)
+        values = {}
         for cache in self._predictor.caches:
-            grown = np.zeros((1, self._capacity, *cache.row_shape), np.float32)
+            grown = np.zeros((1, capacity, *cache.row_shape), np.float32)
             grown[:, :known] = self._values[cache.past].numpy()
-            value = onnxruntime.OrtValue.ortvalue_from_numpy(grown, self._predictor.device, 0)
-            self._values[cache.past] = value
+            values[cache.past] = onnxruntime.OrtValue.ortvalue_from_numpy(grown, self._predictor.device, 0)
+        # Not before there is room in all of them: a graph would write behind the end of the others.
+        self._values, self._capacity = values, capacity
         self._bound.clear()
 
 
@@ -202,6 +204,8 @@ class History:
         del self._waiting[max(0, count - ran) :]
         for later in [known for known in self._predicted if known > count]:
             del self._predicted[later]
+        for known in sorted(self._predicted)[1:-_REMEMBERED]:  # not the first: no edit makes it again
+            del self._predicted[known]
 
     @property
     def repeats(self) -> int:
@@ -243,6 +247,8 @@ class History:
 
     def content(self, predicted: Predicted, position: int) -> Floats:
         """Log-probabilities of the content at a position."""
+        if not 0 <= position < self.slots.state_length + predicted.edits:  # there is nothing in memory for it
+            raise ValueError(f"position {position} was not there when this was predicted")
         content, kind = predicted.replayed.get(position, NOTHING_OFFERED)
         config = self._predictor.bundle.config
         sources = np.array([*self._subjects[: predicted.edits], content], dtype=np.int64)
@@ -271,8 +277,6 @@ class History:
         self._rows.bind_past(binding, "step", known)
         self._predicted[known + len(edits)] = self._point("step", binding, self._edit_arrays(edits, features))
         self._waiting.clear()
-        if len(self._predicted) > _REMEMBERED:
-            del self._predicted[sorted(self._predicted)[1]]  # not the first: no edit makes it again
 
     def _encode(self, state: Sequence[int]) -> None:
         predictor = self._predictor

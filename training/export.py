@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from safetensors.torch import save_file
 
 from model.arrays import implicit_batch
-from model.bundle import Bundle, BundleError, seal
+from model.bundle import Bundle, BundleError, read_manifest, seal
 from model.calibration import Calibration
 from model.config import ModelConfig
 from model.networks.incremental import IncrementalNetwork, TorchBatch
@@ -143,13 +143,21 @@ def load_run(folder: Path) -> tuple[IncrementalNetwork, ModelConfig, Tokenizer |
     return network, config, load_examples(data, "train", count=1).tokenizer()
 
 
-def _known_of(folder: Path) -> tuple[Calibration | None, str | None]:
-    """The calibration and the model card, if it is a bundle; one of an older format too."""
-    calibration, card = folder / "calibration.json", folder / "MODEL_CARD.md"
-    return (
-        Calibration.from_json(json.loads(calibration.read_text())) if calibration.is_file() else None,
-        card.read_text() if card.is_file() else None,
-    )
+class _Known(NamedTuple):
+    """What a bundle has that a run has not."""
+
+    name: str | None = None
+    calibration: Calibration | None = None
+    card: str | None = None
+
+
+def _known_of(folder: Path) -> _Known:
+    """Of a bundle of an older format too."""
+    if not (folder / "manifest.json").is_file():
+        return _Known()
+    manifest = read_manifest(folder)
+    calibration = Calibration.from_json(json.loads((folder / "calibration.json").read_text()))
+    return _Known(manifest["name"], calibration, (folder / "MODEL_CARD.md").read_text())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -158,14 +166,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("run", type=Path, help="folder of a training run, or of a bundle to be made anew")
     parser.add_argument("--out", type=Path, required=True, help="folder of the bundle")
-    parser.add_argument("--name", help="of the bundle; the folder's name unless given")
+    parser.add_argument(
+        "--name", help="of the bundle; unless given that of the bundle to be made anew, or the folder's"
+    )
     options = parser.parse_args(arguments)
     try:
         network, config, tokenizer = load_run(options.run)
-        name = options.name or options.out.resolve().name
-        calibration, card = _known_of(options.run)
+        known = _known_of(options.run)
         bundle = export(
-            network, config, tokenizer, options.out, name=name, calibration=calibration, card=card
+            network,
+            config,
+            tokenizer,
+            options.out,
+            name=options.name or known.name or options.out.resolve().name,
+            calibration=known.calibration,
+            card=known.card,
         )
     except (BundleError, ValueError, OSError) as error:
         print(f"export: {error}", file=sys.stderr)

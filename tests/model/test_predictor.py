@@ -169,6 +169,29 @@ def test_a_long_history_can_be_taken_back_edit_by_edit(predictor: Predictor) -> 
         answers_agree(history, fresh)
 
 
+@pytest.mark.parametrize("position", [-1, 49, 100_000])
+def test_a_content_where_nothing_was_is_refused(predictor: Predictor, position: int) -> None:
+    instance = make_instance(predictor, 13, length=47, edits=3)
+    history = predictor.open(instance.state)
+    history.append(instance.edits[:2])
+    predicted = history.predict()
+    history.append(instance.edits[2:])
+    with pytest.raises(ValueError, match=f"position {position} was not there"):
+        history.content(predicted, position)
+
+
+def test_a_prediction_outlives_what_is_tried_after_it(predictor: Predictor) -> None:
+    instance = make_instance(predictor, 14, edits=30)
+    history = predictor.open(instance.state)
+    history.append(instance.edits[:10])
+    predicted = history.predict()
+    for edit in instance.edits[10:]:
+        history.append([edit], tentative=True)
+        history.predict()
+    history.keep(10)
+    assert history.predict() is predicted
+
+
 def test_what_was_answered_stays_what_it_was(predictor: Predictor) -> None:
     instance = make_instance(predictor, 12)
     history = predictor.open(instance.state)
@@ -207,7 +230,7 @@ def test_many_threads_with_histories_of_their_own(predictor: Predictor) -> None:
 
 
 def test_more_edits_than_the_limit_still_work(predictor: Predictor) -> None:
-    """There is room for the limit; what comes beyond makes more, one by one or all at once."""
+    """Room is made as edits come, one by one or all at once."""
     instance = make_instance(predictor, 5, edits=2 * predictor.bundle.config.limit_edits + 3)
     one_by_one, at_once = predictor.open(instance.state), predictor.open(instance.state)
     for edit in instance.edits:

@@ -87,7 +87,7 @@ def test_what_waits_when_the_scheduler_closes_is_cancelled() -> None:
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("seconds", [[0.0], [0.0, 0.0, 0.0], [0.15], [0.04, 0.04, 0.04]])
+@pytest.mark.parametrize("seconds", [[0.0], [0.0, 0.0, 0.0], [0.15], [0.03, 0.03, 0.03, 0.03]])
 def test_memory_is_given_back_after_long_encodings_or_many(
     seconds: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,7 +97,6 @@ def test_memory_is_given_back_after_long_encodings_or_many(
     async def scenario() -> None:
         scheduler = make_scheduler()
         for each in seconds:
-            assert not given_back.is_set()
             await scheduler.encode(partial(time.sleep, each))
         assert given_back.is_set() == (sum(seconds) > 0)
         scheduler.close()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.bundle import GRAPHS, Bundle
+from model.bundle import FORMAT, GRAPHS, Bundle, BundleError, seal
 from model.calibration import Calibration
 from model.config import ModelConfig
 from model.edits import DELETE, END, START, Edit
@@ -127,9 +127,30 @@ def test_what_cannot_be_exported_is_told(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_tokenizer_and_the_calibration_of_a_bundle_go_with_it(exported: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(exported, tmp_path / "bundle"))
-    _, _, tokenizer = load_run(folder)
-    assert tokenizer is not None
-    assert tokenizer.spellings == small_tokenizer().spellings
-    assert Bundle.load(folder).calibration == Calibration()
+def test_a_bundle_of_an_older_format_is_made_anew_with_all_that_it_knew(
+    exported: Path, tmp_path: Path
+) -> None:
+    old, new = Path(shutil.copytree(exported, tmp_path / "old")), tmp_path / "new"
+    calibration = Calibration(thresholds={"token": 0.7})
+    (old / "calibration.json").write_text(json.dumps(calibration.to_json()))
+    (old / "MODEL_CARD.md").write_text("# small\n\nKnows much.\n")
+    seal(old, "small+own")
+    manifest = json.loads((old / "manifest.json").read_text())
+    (old / "manifest.json").write_text(json.dumps(manifest | {"format": FORMAT - 1}))
+    with pytest.raises(BundleError, match=r"make it anew by python -m training\.export"):
+        Bundle.load(old)
+    assert main([str(old), "--out", str(new)]) == 0
+    bundle = Bundle.load(new)
+    assert (bundle.name, bundle.calibration) == ("small+own", calibration)
+    assert bundle.require_tokenizer().spellings == small_tokenizer().spellings
+    assert (new / "MODEL_CARD.md").read_text() == "# small\n\nKnows much.\n"
+
+
+def test_a_damaged_bundle_is_not_made_anew(
+    exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = Path(shutil.copytree(exported, tmp_path / "old"))
+    (old / "calibration.json").write_text(json.dumps(Calibration(thresholds={"token": 0.1}).to_json()))
+    assert main([str(old), "--out", str(tmp_path / "new")]) == 1
+    assert "calibration.json" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
