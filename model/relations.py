@@ -137,29 +137,30 @@ def _share_table(offsets: int, is_pattern: bool) -> Ints:
 
 def _replay(places: Places, hunk: Hunk, buckets: Ints) -> Offered:
     """Whether a change that was made fits at each place: the one before the newest, and the one that is likely now."""
-    offered: Offered = {}
-    tokens = places.tokens(LONGEST)
-    found: dict[Precedent, Ints] = {}  # in the middle of a rename both are the same
-    for again, row, kind in (
-        (hunk.previous, EARLIER_REPLAY, BY_EARLIER_REPLAY),
-        (hunk.expected, REPLAY, BY_REPLAY),
-    ):
-        if again is None:
-            buckets[row] = NO_REPLAY
-            continue
-        pattern = again.pattern
-        if pattern not in found:
-            found[pattern] = replay_buckets(tokens, pattern, hunk.first, hunk.last)
-        buckets[row] = found[pattern]
-        fits = found[pattern][:-1].nonzero()[0]
-        content = DELETE if again.precedent.gone else again.precedent.come[0]
-        kinds = (kind + fitting(found[pattern].take(fits))).tolist()
-        offered.update((place, (content, each)) for place, each in zip(fits.tolist(), kinds, strict=True))
+    tokens, offered = places.tokens(LONGEST), Offered()
+    likely, before = hunk.expected.pattern, hunk.previous.pattern if hunk.previous else None
+    fits = buckets[REPLAY] = replay_buckets(tokens, likely, hunk.first, hunk.last)
+    if before is None:
+        buckets[EARLIER_REPLAY] = NO_REPLAY
+    elif before == likely:  # as in the middle of a rename
+        buckets[EARLIER_REPLAY] = fits
+    else:
+        earlier = buckets[EARLIER_REPLAY] = replay_buckets(tokens, before, hunk.first, hunk.last)
+        offered |= _offered(before, earlier, BY_EARLIER_REPLAY)
+    offered |= _offered(likely, fits, BY_REPLAY)
     place, content = _going_on(places, hunk)
     if place is not None:
         buckets[REPLAY, place] = GOES_ON
         offered[place] = content, BY_GOING_ON
     return offered
+
+
+def _offered(precedent: Precedent, buckets: Ints, kind: int) -> Offered:
+    """What a change begins with, at the places where it fits."""
+    fits = buckets[:-1].nonzero()[0]
+    content = DELETE if precedent.gone else precedent.come[0]
+    kinds = (kind + fitting(buckets.take(fits))).tolist()
+    return {place: (content, each) for place, each in zip(fits.tolist(), kinds, strict=True)}
 
 
 def _going_on(places: Places, hunk: Hunk) -> tuple[int | None, int]:
