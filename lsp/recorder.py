@@ -29,7 +29,7 @@ _LIMIT_CHECKPOINTS = 200  # how far back undo is recognised, in changes
 _REWRITTEN_SHARE = 0.25  # a change of more of the file than this is a new beginning ...
 _REWRITTEN_LENGTH = 400  # ... unless it is so short that someone may have typed or pasted it in a small file
 _FORMATTER_SECONDS = 1.0  # a formatter on save works between the last keystroke and the save
-_NOBODY_SECONDS = 0.3  # nobody goes elsewhere, changes something and saves within this
+_NOBODY_SECONDS = 0.3  # nobody goes elsewhere or indents some lines, and saves within this
 _LIMIT_NAME = 64  # code points; the tokenizer splits longer names
 _TYPED_AT_ONCE = (
     3  # an editor that gathers keystrokes sends this many; a longer whole name was pasted or completed
@@ -64,8 +64,8 @@ class Recorder:
     _partial: Change | None
     _accepting: bool  # the open burst is our own suggestion
     _jumped: bool  # the newest changes went elsewhere than those before
-    _scattered: bool  # they were several, and not the same in several places, or of blanks alone
-    _blank: bool  # nothing but blanks came and went with them
+    _scattered: bool  # they were several, and not the same in several places
+    _blank: bool  # they were several, and nothing but blanks came and went
     _time: float  # of the newest changes
     _checkpoints: deque[_Checkpoint]
 
@@ -115,9 +115,8 @@ class Recorder:
         if accepted:
             self.freeze()
         cut = len(changes) == 1 and self._cuts_name(changes[0])
-        self._jumped = self._take(changes, now)
-        kinds = {(change.end - change.start, change.text) for change in changes}
-        self._scattered = len(kinds) > 1 or (len(changes) > 1 and self._blank)
+        self._jumped, self._blank = self._take(changes, now)
+        self._scattered = len({(change.end - change.start, change.text) for change in changes}) > 1
         self._time = now
         self._partial = None if accepted or len(changes) != 1 else self._half_typed(changes[0], cut)
         self._update()
@@ -148,7 +147,8 @@ class Recorder:
     def save(self, now: float) -> None:
         """A save ends the burst; what a formatter did right before it is a new beginning, nobody's intent."""
         pause = now - self._time
-        if (self._scattered and pause < _FORMATTER_SECONDS) or (self._jumped and pause < _NOBODY_SECONDS):
+        is_sudden = (self._jumped or self._blank) and pause < _NOBODY_SECONDS
+        if is_sudden or (self._scattered and pause < _FORMATTER_SECONDS):
             self.rebase()
         self.freeze()
 
@@ -223,22 +223,23 @@ class Recorder:
         size = max(removed, inserted)
         return size > _REWRITTEN_LENGTH and size > _REWRITTEN_SHARE * max(length, length + inserted - removed)
 
-    def _take(self, changes: Sequence[Change], now: float) -> bool:
-        """Apply changes to the text and to the burst that is open then. True if they jumped away from the burst."""
+    def _take(self, changes: Sequence[Change], now: float) -> tuple[bool, bool]:
+        """Apply changes to the text and to the burst that is open then. Did they jump away from the burst, and were they
+        several and of blanks alone?"""
         jumped = self._burst is not None and not any(map(self._is_near, changes))
         is_long = len(changes) == 1 and len(self.edits) - self._frozen > _LIMIT_BURST_EDITS
         if jumped or is_long or now - self._time > PAUSE_SECONDS:
             self.freeze()
-        self._blank = True
+        blank = len(changes) > 1
         for number, change in enumerate(changes):
-            self._blank &= not (self.text.between(change.start, change.end) + change.text).strip()
+            blank = blank and not (self.text.between(change.start, change.end) + change.text).strip()
             if self._burst is not None and not self._fits(change):
                 if number:  # what the changes before this one did is not in the stream yet
                     self._partial = None
                     self._update()
                 self.freeze()
             self._extend(change)
-        return jumped
+        return jumped, blank
 
     def _extend(self, change: Change) -> None:
         first, last = self._touched(change)

@@ -79,10 +79,9 @@ class Slots:
         if not 0 <= slot < len(self.contents):
             raise ValueError(f"position {slot} is outside a state of {len(self.contents)} tokens")
         # Each edit since moved it by one at most: the rest of a long file need not be searched.
-        made = slot - self.state_length
-        begin, moves = (
-            (slot, len(self.edits)) if made < 0 else (self._explicit[made] + 1, len(self.edits) - made)
-        )
+        made = slot - self.state_length  # by which edit; negative if by none
+        begin = slot if made < 0 else self._explicit[made] + 1
+        moves = len(self.edits) - max(0, made)
         try:
             return self.order.index(slot, max(0, begin - moves), begin + moves + 1)
         except ValueError:

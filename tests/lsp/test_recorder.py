@@ -280,6 +280,14 @@ def test_what_a_formatter_does_before_a_save_is_a_new_beginning(changes: list[Ch
     assert spelled(typist.recorder) == typist.text
 
 
+def test_lines_that_somebody_indents_before_a_save_are_kept() -> None:
+    typist = Typist(PROGRAM)
+    typist.change(Change(33, 33, "    "), Change(18, 18, "    "))
+    before = list(typist.recorder.edits)
+    typist.recorder.save(typist.now + 0.5)  # as soon as a hand can; a formatter is sooner
+    assert typist.recorder.edits == before != []
+
+
 def test_the_same_change_with_several_cursors_before_a_save_is_kept() -> None:
     typist = Typist(PROGRAM)
     places = [match.start() for match in re.finditer("result", PROGRAM)]
