@@ -21,13 +21,13 @@ from lsp.fetch import Address, ServiceUnavailable
 from lsp.judgement import is_dismissed, judge, surroundings
 from lsp.memory import Memory
 from lsp.open_file import Ahead, OpenFile
-from lsp.recorder import Recorder
 from lsp.service import Service
 from lsp.settings import Settings
 from lsp.suggestions import STAYING_SHARE, Answer, Suggestion
-from model.changes import Change
-from model.edits import Edit
-from model.tokenizer import Tokenizer
+from model.editing.change import Change
+from model.editing.edits import Edit
+from model.editing.recorder import Recorder
+from model.editing.tokenizer import Tokenizer
 from server import schema
 
 _LIMIT_EDITS = 100  # of a stream, as in the paper; less if the service says so

@@ -19,8 +19,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from lsp.fetch import Address, ServiceUnavailable, fetch
-from model.changes import common_length
-from model.edits import Edit, State
+from model.editing.change import common_length
+from model.editing.edits import Edit, State
 from server import schema
 
 _DEADLINE_SECONDS = 2.0  # an answer later than this is about a text of long ago

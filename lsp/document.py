@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from model.changes import Change, common_length
-from model.starts import Starts
+from model.editing.change import Change, common_length
+from model.editing.line_index import Starts
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 

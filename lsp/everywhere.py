@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from lsp.recorder import Recorder
-from model.changes import Change
-from model.edits import DELETE, Edit, Slots
-from model.tokenizer import Tokenizer
+from model.editing.change import Change
+from model.editing.edits import DELETE, Edit, Slots
+from model.editing.recorder import Recorder
+from model.editing.tokenizer import Tokenizer
 from server import schema
 
 _LIMIT_PLACES = 50

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lsp.recorder import Recorder
-from model.edits import DELETE, Edit
+from model.editing.edits import DELETE, Edit
+from model.editing.recorder import Recorder
 
 
 class Hunk(NamedTuple):

@@ -7,10 +7,10 @@ from lsp.hunks import undoes
 from lsp.memory import Memory
 from lsp.open_file import OpenFile
 from lsp.reasons import reasons
-from lsp.recorder import Recorder
 from lsp.suggestions import Answer, Suggestion, settled
-from model.changes import Change
-from model.edits import Edit
+from model.editing.change import Change
+from model.editing.edits import Edit
+from model.editing.recorder import Recorder
 from server import schema
 
 _SURROUNDING_LINES = 1  # on each side; a dismissed suggestion may return when these have changed

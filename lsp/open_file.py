@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from lsp.document import Document, Edited
 from lsp.suggestions import Answer, Suggestion, follow, is_along, is_whole
-from model.changes import Change
-from model.edits import Edit
+from model.editing.change import Change
+from model.editing.edits import Edit
 
 if TYPE_CHECKING:  # imported when the service is there: they bring the tokenizer and the wire with them
-    from lsp.recorder import Recorder
+    from model.editing.recorder import Recorder
     from server import schema
 
 _LIMIT_REMEMBERED = 50  # suggestions that a client may still name by their id

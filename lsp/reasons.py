@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from lsp.document import Document
 from lsp.hunks import Place, place_now
-from lsp.recorder import Recorder
 from lsp.replacements import Replacement, replacements
 from lsp.suggestions import Reason
+from model.editing.recorder import Recorder
 
 _LIMIT_REASONS = 3
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp.document import Document
-from model.changes import Change
+from model.editing.change import Change
 
 SHAPE = "workspaceRecording@1.0"
 _log = logging.getLogger(__name__)

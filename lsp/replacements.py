@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lsp.hunks import Hunk, hunks, start_of
-from lsp.recorder import Recorder
-from model.changes import common_length
-from model.edits import DELETE
-from model.tokenizer import Tokenizer
+from model.editing.change import common_length
+from model.editing.edits import DELETE
+from model.editing.recorder import Recorder
+from model.editing.tokenizer import Tokenizer
 
 # What holds a path or a phrase together: "os.path" that became "pathlib.Path" is one replacement.
 _WITHIN = re.compile(r"[ \t.:>/-]{1,3}")

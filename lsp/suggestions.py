@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lsp.document import trimmed
-from model.changes import Change, common_length
-from model.edits import Edit
+from model.editing.change import Change, common_length
+from model.editing.edits import Edit
 
 if TYPE_CHECKING:
     from lsp.hunks import Place

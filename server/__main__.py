@@ -12,9 +12,9 @@ import time
 
 import uvicorn
 
-from model.bundle import Bundle, BundleError
-from model.edits import END, START
-from model.predictor import Predictor
+from model.editing.edits import END, START
+from model.inference.bundle import Bundle, BundleError
+from model.inference.predictor import Predictor
 from server.app import create_app
 from server.logs import set_up_logs
 from server.parent import is_running

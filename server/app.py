@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Res
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.exceptions import HTTPException
 
-from model.predictor import Predictor
+from model.inference.predictor import Predictor
 from server.memory import give_back
 from server.metrics import MeasuredRequests
 from server.scheduler import Overloaded

@@ -1,6 +1,6 @@
 """The wire, for POST and for the stream alike: requests, answers and errors.
 
-Offsets count code points of a text; positions are implicit token positions (see `model.edits`). Tokens are ids of one
+Offsets count code points of a text; positions are implicit token positions (see `model.editing.edits`). Tokens are ids of one
 vocabulary, so a request in tokens names the bundle it means by its hash.
 
 **The stream.** One WebSocket, many documents; text messages, each one JSON object with a `type`.
@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
-from model.edits import DELETE, Edit
+from model.editing.edits import DELETE, Edit
 
 # One prediction is asked for at each keystroke; a list longer than this is nobody's next edit.
 LIMIT_SUGGESTIONS = 10
@@ -193,7 +193,7 @@ class Timings(_Message):
     predict: float = 0.0
 
 
-# Reasons that the service itself adds to those of `model.decode`.
+# Reasons that the service itself adds to those of `model.inference.search`.
 SUPERSEDED = "superseded"
 NO_OP = "no-op"
 

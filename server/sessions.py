@@ -5,8 +5,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
-from model.edits import Edit
-from model.window import AnyHistory
+from model.editing.edits import Edit
+from model.inference.window import AnyHistory
 from server.metrics import Metrics
 from server.schema import Predict
 from server.settings import Settings

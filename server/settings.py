@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from model.bundle import DEFAULT
+from model.inference.bundle import DEFAULT
 
 _ENVIRONMENT_PREFIX = "LIKEWISE_"
 _DEVICES = ("auto", "cpu", "cuda")

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from model.predictor import Predictor
-from model.window import AnyHistory
+from model.inference.predictor import Predictor
+from model.inference.window import AnyHistory
 from server.metrics import Metrics
 from server.scheduler import Overloaded, Scheduler
 from server.schema import (

@@ -4,15 +4,15 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from model.bursts import TokenText, render
-from model.changes import Change
-from model.decode import Prediction as Predicted
-from model.decode import Wish, decode
-from model.edits import DELETE, END, START, Edit, Slots
-from model.predictor import Predictor
-from model.tokenizer import Tokenizer, lex
-from model.window import AnyHistory
-from model.writing import TOO_LONG, Question, Writer
+from model.editing.burst import TokenText, render
+from model.editing.change import Change
+from model.editing.edits import DELETE, END, START, Edit, Slots
+from model.editing.tokenizer import Tokenizer, lex
+from model.editing.writing import TOO_LONG, Question, Writer
+from model.inference.predictor import Predictor
+from model.inference.search import Prediction as Predicted
+from model.inference.search import Wish, decode
+from model.inference.window import AnyHistory
 from server.schema import (
     NO_OP,
     ModelName,

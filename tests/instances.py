@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from model.edits import DELETE, END, START, Edit, Instance, Slots, State
-from model.places import Places
+from model.editing.edits import DELETE, END, START, Edit, Instance, Slots, State
+from model.features.slot_positions import Places
 
 VOCABULARY_SIZE = 13
 tokens = st.integers(DELETE + 1, VOCABULARY_SIZE - 1)

@@ -14,18 +14,18 @@ from random import Random
 import torch
 from torch import nn
 
-from model.bursts import Change
-from model.calibration import Calibration
 from model.config import ModelConfig
-from model.edits import Instance
+from model.editing.burst import Change
+from model.editing.edits import Instance
+from model.editing.tokenizer import Tokenizer, train
+from model.inference.calibration import Calibration
 from model.networks.build import build
 from model.networks.incremental import IncrementalNetwork
-from model.tokenizer import Tokenizer, train
-from training.batches import make_batch
-from training.dataset import Kind
+from training.data.batches import make_batch
+from training.data.dataset import Kind
 from training.export import export
-from training.measure import Accuracy, add_scores, loss_of
-from training.sessions import Session, instance_from_session
+from training.runs.measure import Accuracy, add_scores, loss_of
+from training.trajectories.trajectory import Session, instance_from_session
 
 OUT = Path(__file__).parent / "data" / "tiny_bundle"
 _VOCABULARY_SIZE = 384

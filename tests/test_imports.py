@@ -51,7 +51,9 @@ def test_serving_brings_no_torch(name: str) -> None:
     assert not packages(modules_after(name)) & {*TRAINING_ONLY, "training"}
 
 
-@pytest.mark.parametrize("name", ["server.__main__", "lsp.__main__", "model.predictor", "model.decode"])
+@pytest.mark.parametrize(
+    "name", ["server.__main__", "lsp.__main__", "model.inference.predictor", "model.inference.search"]
+)
 def test_an_installation_without_torch_can_serve(name: str) -> None:
     modules_after(name, without=(*TRAINING_ONLY, "cydifflib"))
 
@@ -63,7 +65,9 @@ def test_the_language_server_brings_no_runtime_and_no_service(name: str) -> None
     assert {each for each in modules if each.startswith("server")} <= {"server", "server.schema"}
 
 
-@pytest.mark.parametrize("name", ["model.edits", "model.config", "model.calibration", "model.changes"])
+@pytest.mark.parametrize(
+    "name", ["model.editing.edits", "model.config", "model.inference.calibration", "model.editing.change"]
+)
 def test_the_words_of_the_paper_stand_alone(name: str) -> None:
     modules = modules_after(name, without=("cydifflib",))
     assert ours(modules) == {"model", name}
@@ -71,7 +75,7 @@ def test_the_words_of_the_paper_stand_alone(name: str) -> None:
 
 
 def test_the_model_knows_nobody() -> None:
-    for name in ("model.predictor", "model.decode", "model.networks.build"):
+    for name in ("model.inference.predictor", "model.inference.search", "model.networks.build"):
         assert packages(modules_after(name)) & set(OURS) == {"model"}
 
 
@@ -95,7 +99,7 @@ __import__(sys.argv[1])
 """
 
 
-@pytest.mark.parametrize("name", ["server.__main__", "model.predictor", "training.evaluate"])
+@pytest.mark.parametrize("name", ["server.__main__", "model.inference.predictor", "training.evaluate"])
 def test_the_runtime_is_told_to_report_to_nobody_before_it_is_loaded(name: str) -> None:
     command = [sys.executable, "-c", _RUNTIME, name]
     environment = {key: value for key, value in os.environ.items() if key != "ORT_DISABLE_TELEMETRY"}

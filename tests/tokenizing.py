@@ -4,7 +4,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from model.tokenizer import Tokenizer, train
+from model.editing.tokenizer import Tokenizer, train
 
 _SAMPLE = """
 def total(items, start=0):

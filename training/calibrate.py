@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from model.bundle import Bundle, seal
-from model.calibration import FEATURES, RISING, Calibration, Evidence, Knots
-from model.predictor import Predictor
+from model.inference.bundle import Bundle, seal
+from model.inference.calibration import FEATURES, RISING, Calibration, Evidence, Knots
+from model.inference.predictor import Predictor
 from training.cases import read_cases
+from training.data.examples import load_examples
 from training.evaluate import measure_bundle
-from training.examples import load_examples
-from training.suite import ask
+from training.suite.next_edit import ask
 
 WANTED_PRECISION = 0.9  # of what is shown at the default threshold
 _LEAST_SHOWN = 20  # predictions that must agree before a precision is believed

@@ -21,13 +21,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model.changes import Change
-from model.edits import opcodes
-from model.tokenizer import lex, segments
-from training.corpus import Repository, read_corpus
-from training.dataset import Kind
-from training.hunks import Signature, changes_in_order, hunks_between, signature
-from training.mining import (
+from model.editing.change import Change
+from model.editing.edits import opcodes
+from model.editing.tokenizer import lex, segments
+from training.data.dataset import Kind
+from training.refactorings.refactoring import refactor
+from training.sources.corpus import Repository, read_corpus
+from training.sources.git import (
     Exclusions,
     Modification,
     grouped,
@@ -38,9 +38,9 @@ from training.mining import (
     rejected_change,
     rejected_text,
 )
-from training.ordering import realistic_order
-from training.refactorings import refactor
-from training.sessions import Session, texts_of
+from training.trajectories.hunks import Signature, changes_in_order, hunks_between, signature
+from training.trajectories.ordering import realistic_order
+from training.trajectories.trajectory import Session, texts_of
 
 KINDS = ("repeat", "ordinary", "done")
 _LIMIT_CHARACTERS = 24_000  # of a file: about 8,000 tokens

@@ -20,15 +20,15 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from model.bundle import Bundle, BundleError
 from model.config import ModelConfig
-from model.edits import DELETE, END, Edit, Instance
-from model.predictor import Predictor
-from model.window import AnyHistory
-from training.batches import Batches, BatchSize
-from training.checkpoint import load_network
-from training.examples import Examples, load_examples
-from training.measure import Accuracy, add_scores
+from model.editing.edits import DELETE, END, Edit, Instance
+from model.inference.bundle import Bundle, BundleError
+from model.inference.predictor import Predictor
+from model.inference.window import AnyHistory
+from training.data.batches import Batches, BatchSize
+from training.data.examples import Examples, load_examples
+from training.runs.checkpoint import load_network
+from training.runs.measure import Accuracy, add_scores
 
 PERCENTILES = (0, 10, 25, 50, 75, 90, 95, 99)
 _BATCH = BatchSize(instances=64, tokens=32_768)
@@ -195,7 +195,7 @@ def _print(values: dict[str, Any]) -> None:
 
 
 def _suite(options: argparse.Namespace) -> int:
-    from training.suite_report import markdown, measure_suite, write_report  # draws pictures: slow to import
+    from training.suite.report import markdown, measure_suite, write_report  # draws pictures: slow to import
 
     if options.cases is None:
         raise ValueError("--suite needs --cases: make them with python -m training.cases")

@@ -19,18 +19,18 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import save_file
 
-from model.arrays import implicit_batch
-from model.bundle import Bundle, BundleError, read_manifest, seal
-from model.calibration import Calibration
 from model.config import ModelConfig
+from model.editing.tokenizer import Tokenizer
+from model.features.arrays import implicit_batch
+from model.inference.bundle import Bundle, BundleError, read_manifest, seal
+from model.inference.calibration import Calibration
+from model.inference.predictor import Predictor
 from model.networks.incremental import IncrementalNetwork, TorchBatch
-from model.predictor import Predictor
-from model.tokenizer import Tokenizer
-from training import checkpoint
-from training.eight_bits import shrink
-from training.examples import load_examples
-from training.graphs import graphs_of, random_instance
-from training.shared_weights import share_weights
+from training.data.examples import load_examples
+from training.graphs.eight_bits import shrink
+from training.graphs.network_graphs import graphs_of, random_instance
+from training.graphs.shared_weights import share_weights
+from training.runs import checkpoint
 
 _TOLERANCE = 1e-4
 _ROUNDED_TOLERANCE = 0.5  # what rounding makes of likely things is a tenth of it; a blunder is more

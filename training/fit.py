@@ -4,7 +4,7 @@
     python -m training.fit --model IA-next --data DATASET --out RUN --minutes 600 --resume
 
 Stops when the budget of minutes or steps is spent; the learning rate falls to zero over that budget. What is written to
-the folder of the run: see training.checkpoint. A run that was stopped, even killed, continues with --resume.
+the folder of the run: see training.runs.checkpoint. A run that was stopped, even killed, continues with --resume.
 """
 
 import argparse
@@ -25,14 +25,15 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm import tqdm
 
-from model.bundle import DEFAULT, BundleError
 from model.config import MODELS, ModelConfig
+from model.inference.bundle import DEFAULT, BundleError
 from model.networks.build import build
 from model.networks.incremental import IncrementalNetwork
-from training import checkpoint, personal
-from training.batches import Batches, BatchSize, Rows, to_device
-from training.examples import Examples, load_examples
-from training.measure import loss_of, measure
+from training.data.batches import Batches, BatchSize, Rows, to_device
+from training.data.examples import Examples, load_examples
+from training.personal import tune as personal
+from training.runs import checkpoint
+from training.runs.measure import loss_of, measure
 from training.synthetic import STRING_LENGTH
 
 GRADIENT_NORM = 1.0  # "we clip gradients at 1.0 by global gradients norm"

@@ -23,22 +23,22 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model.tokenizer import Tokenizer, hash_of, train
-from training.corpus import SPLITS, Repository, read_corpus, repository_at
-from training.dataset import DatasetWriter, shard_notes
-from training.jobs import Job, run
-from training.mining import (
+from model.editing.tokenizer import Tokenizer, hash_of, train
+from training.data.dataset import DatasetWriter, shard_notes
+from training.personal.own_history import recorded, saved_sessions, write_own
+from training.sources.corpus import SPLITS, Repository, read_corpus, repository_at
+from training.sources.git import (
     files_at,
     keep_share,
     language_of,
     read_texts,
     rejected_text,
 )
-from training.own import recorded, saved_sessions, write_own
-from training.recordings import default_folder
-from training.sessions import RememberingTokenizer
-from training.vscode_history import default_folders
-from training.windows import DIFFERENCES, SETTINGS, Windows
+from training.sources.recording_reader import default_folder
+from training.sources.vscode_history import default_folders
+from training.trajectories.excerpts import DIFFERENCES, SETTINGS, Windows
+from training.trajectories.jobs import Job, run
+from training.trajectories.trajectory import RememberingTokenizer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -22,12 +22,14 @@ from typing import Any
 import torch
 
 from model.networks.build import build
-from training import checkpoint, paper, report
-from training.batches import Batches, BatchSize
+from training.data.batches import Batches, BatchSize
+from training.data.examples import load_examples
 from training.evaluate import evaluate
-from training.examples import load_examples
 from training.fit import FitConfig, Run, measured
-from training.measure import loss_of
+from training.paper import report
+from training.paper import tables as paper
+from training.runs import checkpoint
+from training.runs.measure import loss_of
 from training.synthetic import NGRAM_NAMES
 
 RESULTS = report.RESULTS

@@ -21,7 +21,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model.edits import DELETE, END, SPECIALS, START, Edit, Instance, Slots, State, edits_between, states
+from model.editing.edits import (
+    DELETE,
+    END,
+    SPECIALS,
+    START,
+    Edit,
+    Instance,
+    Slots,
+    State,
+    edits_between,
+    states,
+)
 
 ALPHABET = "ABCDEFGHIJ"  # V = 10
 VOCABULARY_SIZE = len(SPECIALS) + len(ALPHABET)

@@ -5,9 +5,9 @@ from dataclasses import fields
 import torch
 from torch import Tensor, nn
 
-from model.arrays import ExplicitBatch
 from model.config import ModelConfig
-from model.edits import PAD
+from model.editing.edits import PAD
+from model.features.arrays import ExplicitBatch
 from model.networks.attention import NEVER
 from model.networks.incremental import Scores
 

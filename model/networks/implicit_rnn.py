@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from model.config import ModelConfig
-from model.edits import PAD
+from model.editing.edits import PAD
 from model.networks.attention import NEVER
 from model.networks.incremental import Scores, TorchBatch
 

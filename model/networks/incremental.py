@@ -15,8 +15,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from model.arrays import Batch
 from model.config import ModelConfig
+from model.features.arrays import Batch
 from model.networks.attention import NEVER
 
 Tensors = dict[str, Tensor]
@@ -24,7 +24,7 @@ Tensors = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class EditInputs:
-    """New edits and what is known of them; see model.arrays."""
+    """New edits and what is known of them; see model.features.arrays."""
 
     positions: Tensor  # (B, N) columns
     contents: Tensor  # (B, N)
@@ -38,7 +38,7 @@ class EditInputs:
 
 @dataclass(frozen=True)
 class Relations:
-    """What is known of each slot as a place for the next edit; see model.relations."""
+    """What is known of each slot as a place for the next edit; see model.features.pointer_features."""
 
     alive: Tensor  # (B, N, slots)
     buckets: Tensor  # (B, N, RELATIONS, slots)

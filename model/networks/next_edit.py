@@ -17,6 +17,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from model.config import ModelConfig
+from model.features.pointer_features import BUCKETS, RELATIONS
+from model.features.precedents import NO_PRECEDENT, PRECEDENTS
+from model.features.slot_positions import DISTANCES, NEIGHBOURS, STEPS
 from model.networks.attention import NEVER, attend, attend_unsplit, split_keys, split_values
 from model.networks.decoders import earlier_mask
 from model.networks.incremental import (
@@ -30,9 +33,6 @@ from model.networks.incremental import (
     gather_contexts,
     grow,
 )
-from model.places import DISTANCES, NEIGHBOURS, STEPS
-from model.relations import BUCKETS, RELATIONS
-from model.replays import NO_PRECEDENT, PRECEDENTS
 
 _KERNEL = 9  # tokens that a convolution mixes
 _COPY_SIZE = 64

@@ -18,7 +18,7 @@ from typing import Any
 
 import psutil
 
-from model.bundle import DEFAULT, Bundle
+from model.inference.bundle import DEFAULT, Bundle
 
 Row = tuple[str, str, str]
 

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 
 from model.config import ModelConfig
-from model.edits import DELETE, END, START, Edit
+from model.editing.edits import DELETE, END, START, Edit
+from model.inference.predictor import Predictor
 from model.networks.build import build
 from model.networks.incremental import IncrementalNetwork
-from model.predictor import Predictor
 from training.export import export
 
 _TOKENS, _EDITS, _HIDDEN, _VOCABULARY = 1_000, 100, 256, 4096

@@ -21,9 +21,9 @@ from typing import Any
 import psutil
 import websockets
 
-from model.bundle import DEFAULT
-from model.edits import DELETE, END, START, Edit, Slots
-from model.tokenizer import Tokenizer
+from model.editing.edits import DELETE, END, START, Edit, Slots
+from model.editing.tokenizer import Tokenizer
+from model.inference.bundle import DEFAULT
 
 Row = tuple[str, str, str]
 

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
 from lsp.document import Document
-from model.changes import Change
+from model.editing.change import Change
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WAIT_SECONDS = 60.0  # a busy machine starts processes slowly

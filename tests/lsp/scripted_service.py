@@ -11,9 +11,9 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from model.bursts import Burst, TokenText
-from model.changes import Change
-from model.edits import DELETE, Edit, Slots
+from model.editing.burst import Burst, TokenText
+from model.editing.change import Change
+from model.editing.edits import DELETE, Edit, Slots
 from server import schema
 from tests.tokenizing import small_tokenizer
 

@@ -6,8 +6,8 @@ import pytest
 
 from lsp.client import Client, Listener, Question
 from lsp.fetch import Address, ServiceUnavailable
-from model.changes import Change
-from model.edits import Edit
+from model.editing.change import Change
+from model.editing.edits import Edit
 from server import schema
 from tests.lsp.scripted_service import ScriptedService
 from tests.tokenizing import small_tokenizer

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from lsp.document import Document, trimmed
-from model.changes import Change
+from model.editing.change import Change
 from tests.tokenizing import texts
 
 ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}

@@ -2,10 +2,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp.everywhere import changes_of
-from lsp.recorder import Recorder
-from model.bursts import Burst, TokenText
-from model.changes import Change
-from model.edits import Slots
+from model.editing.burst import Burst, TokenText
+from model.editing.change import Change
+from model.editing.edits import Slots
+from model.editing.recorder import Recorder
 from tests.tokenizing import small_tokenizer, texts
 
 

@@ -1,7 +1,7 @@
 from lsp.hunks import hunks, place_of, undoes
-from model.changes import Change
-from model.edits import DELETE, Edit
-from tests.lsp.test_recorder import Typist
+from model.editing.change import Change
+from model.editing.edits import DELETE, Edit
+from tests.model.editing.test_recorder import Typist
 
 
 def test_a_suggestion_that_takes_back_what_the_user_did_is_known() -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from lsp.document import Document
 from lsp.reasons import reasons
 from lsp.replacements import replacements
-from model.changes import Change
-from tests.lsp.test_recorder import Typist
+from model.editing.change import Change
 from tests.lsp.test_replacements import after_any_changes
+from tests.model.editing.test_recorder import Typist
 from tests.tokenizing import texts
 
 LOGS = 'log.info("a")\nlog.info("b")\nlog.info("c")\n'

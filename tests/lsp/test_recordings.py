@@ -7,7 +7,7 @@ import pytest
 from lsp import forget
 from lsp.document import Document
 from lsp.recordings import Recordings, entries
-from model.changes import Change
+from model.editing.change import Change
 
 
 def recorded(folder: Path) -> list[dict[str, Any]]:

@@ -3,10 +3,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp.hunks import Hunk, place_now
-from lsp.recorder import Recorder
 from lsp.replacements import Replacement, joined, replacements, trimmed
-from model.changes import Change
-from tests.lsp.test_recorder import Typist, recorder_of, replaced
+from model.editing.change import Change
+from model.editing.recorder import Recorder
+from tests.model.editing.test_recorder import Typist, recorder_of, replaced
 from tests.tokenizing import small_tokenizer, texts
 
 TOKENS = st.lists(st.integers(4, 9), max_size=6).map(tuple)

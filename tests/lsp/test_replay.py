@@ -15,14 +15,14 @@ import pytest
 from lsprotocol import converters, types
 
 from lsp.document import Document
-from lsp.recorder import Recorder
 from lsp.settings import Settings
 from lsp.workspace import Workspace
-from model.changes import Change
+from model.editing.change import Change
+from model.editing.recorder import Recorder
 from tests.lsp.editor import Editor, editing
 from tests.lsp.scripted_service import ScriptedService
-from tests.lsp.test_recorder import spelled
 from tests.lsp.test_workspace import Screen
+from tests.model.editing.test_recorder import spelled
 from tests.tokenizing import small_tokenizer
 
 CONVERTER = converters.get_converter()

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from lsprotocol import types
 
-from model.changes import Change
+from model.editing.change import Change
 from server import schema
 from tests.lsp.editor import editing
 from tests.lsp.scripted_service import ScriptedService, rename

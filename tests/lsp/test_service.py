@@ -12,7 +12,7 @@ import pytest
 
 from lsp.fetch import ServiceUnavailable, fetch
 from lsp.service import Service
-from model.changes import Change
+from model.editing.change import Change
 from tests.lsp.editor import Editor, editing
 
 pytestmark = pytest.mark.asyncio

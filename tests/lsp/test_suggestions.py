@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lsp.hunks import Place
 from lsp.suggestions import Reason, Suggestion, follow, is_along, is_whole, settled
-from model.changes import Change
+from model.editing.change import Change
 from tests.tokenizing import texts
 
 

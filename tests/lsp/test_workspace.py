@@ -15,7 +15,7 @@ from lsp.open_file import OpenFile
 from lsp.settings import Settings
 from lsp.suggestions import Answer
 from lsp.workspace import Status, Workspace
-from model.changes import Change
+from model.editing.change import Change
 from server import schema
 from tests.lsp.scripted_service import ScriptedService
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from model.bundle import Bundle
-from model.predictor import Predictor
+from model.inference.bundle import Bundle
+from model.inference.predictor import Predictor
 
 TINY_BUNDLE = Path(__file__).parent.parent / "data" / "tiny_bundle"
 

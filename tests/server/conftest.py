@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient, WebSocketTestSession
 
-from model.bundle import Bundle
-from model.predictor import Predictor
+from model.inference.bundle import Bundle
+from model.inference.predictor import Predictor
 from server.app import create_app
 from server.settings import Settings
 

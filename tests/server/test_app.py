@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from model.edits import END, START, Edit
-from model.predictor import Predictor
+from model.editing.edits import END, START, Edit
+from model.inference.predictor import Predictor
 from server.schema import TextRequest
 from tests.server.conftest import TEXT
 
@@ -203,7 +203,7 @@ def test_a_full_service_says_so(make_client: MakeClient) -> None:
 
 
 def test_the_model_tells_all_that_a_client_needs(client: TestClient, predictor: Predictor) -> None:
-    from model.tokenizer import Tokenizer
+    from model.editing.tokenizer import Tokenizer
 
     body = client.get("/model").json()
     bundle = predictor.bundle

@@ -10,7 +10,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS
 from starlette.testclient import TestClient
 
-from model.predictor import Predictor
+from model.inference.predictor import Predictor
 from server.app import create_app
 from server.settings import Settings
 from tests.server.conftest import ADDRESS

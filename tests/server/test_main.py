@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
-from model.bundle import Bundle
+from model.inference.bundle import Bundle
 from tests.server.conftest import TEXT, TINY_BUNDLE
 
 Start = Callable[..., subprocess.Popen[str]]

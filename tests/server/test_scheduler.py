@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from model.bundle import Bundle
-from model.edits import DELETE, END, START, Edit
-from model.predictor import Predictor
+from model.editing.edits import DELETE, END, START, Edit
+from model.inference.bundle import Bundle
+from model.inference.predictor import Predictor
 from server.metrics import Metrics
 from server.scheduler import Overloaded, Scheduler
 

@@ -1,6 +1,6 @@
 import pytest
 
-from model.edits import Edit
+from model.editing.edits import Edit
 from server.metrics import Metrics
 from server.sessions import Session, Sessions
 from server.settings import Settings

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
-from model.predictor import Predictor
+from model.inference.predictor import Predictor
 from tests.server.conftest import TEXT, Talk, stream
 
 MakeClient = Callable[..., TestClient]

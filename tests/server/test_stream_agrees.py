@@ -15,10 +15,10 @@ from hypothesis.stateful import (
 )
 from starlette.testclient import TestClient
 
-from model.bursts import render
-from model.decode import Wish, decode
-from model.edits import DELETE, Edit, Slots
-from model.predictor import Predictor
+from model.editing.burst import render
+from model.editing.edits import DELETE, Edit, Slots
+from model.inference.predictor import Predictor
+from model.inference.search import Wish, decode
 from server.app import create_app
 from server.settings import Settings
 from tests.server.conftest import ADDRESS, TEXT, stream

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.bursts import TokenText
-from model.changes import Change
-from model.edits import Edit, Slots, apply
-from model.predictor import Predictor
-from model.writing import Question, Writer, slot_before
+from model.editing.burst import TokenText
+from model.editing.change import Change
+from model.editing.edits import Edit, Slots, apply
+from model.editing.writing import Question, Writer, slot_before
+from model.inference.predictor import Predictor
 from server import suggest
 from server.schema import Suggestion, TextEdit, TextRequest
 from server.settings import Settings

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from model.edits import END, SPECIALS, START, Edit, Instance, Slots
-from model.tokenizer import Tokenizer
-from training.dataset import DatasetWriter
+from model.editing.edits import END, SPECIALS, START, Edit, Instance, Slots
+from model.editing.tokenizer import Tokenizer
+from training.data.dataset import DatasetWriter
 
 
 def random_instance(random: np.random.Generator, vocabulary_size: int, length: int, edits: int) -> Instance:

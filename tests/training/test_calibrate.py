@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.calibration import Calibration, Evidence
+from model.inference.calibration import Calibration, Evidence
 from training.calibrate import Sample, fitted, isotonic, logistic_weights, threshold_for
 
 

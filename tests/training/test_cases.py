@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from model.changes import Change
+from model.editing.change import Change
 from tests.training.test_mine import corpus_of, mirrors  # noqa: F401  (a fixture)
 from tests.training.tokenizers import SAMPLE
 from training.cases import KINDS, Case, choose, history_cases, main, read_cases, refactoring_cases, replay
-from training.corpus import Repository
-from training.mining import Modification
+from training.sources.corpus import Repository
+from training.sources.git import Modification
 
 REPOSITORY = Repository("owner/name", Path(), "test")
 MODIFICATION = Modification("c" * 40, "reader.py", "a" * 40, "b" * 40)

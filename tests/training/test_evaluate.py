@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from model.bundle import Bundle
-from model.edits import DELETE, Edit, Instance
+from model.editing.edits import DELETE, Edit, Instance
+from model.inference.bundle import Bundle
 from tests.training.small_dataset import write_dataset
 from training import evaluate
-from training.checkpoint import load_network
+from training.data.examples import load_examples
 from training.evaluate import TokenPrediction, by_confidence
-from training.examples import load_examples
 from training.fit import FitConfig, Run
+from training.runs.checkpoint import load_network
 
 TINY_BUNDLE = Path(__file__).parent.parent / "data" / "tiny_bundle"
 

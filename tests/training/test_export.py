@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
-from model.bundle import FORMAT, GRAPHS, Bundle, BundleError, seal
-from model.calibration import Calibration
 from model.config import ModelConfig
-from model.edits import DELETE, END, START, Edit
+from model.editing.edits import DELETE, END, START, Edit
+from model.inference.bundle import FORMAT, GRAPHS, Bundle, BundleError, seal
+from model.inference.calibration import Calibration
+from model.inference.predictor import Predictor
 from model.networks.build import build
 from model.networks.incremental import IncrementalNetwork
-from model.predictor import Predictor
 from tests.tokenizing import small_tokenizer
-from training import checkpoint
 from training.export import disagreement, export, load_run, main
+from training.runs import checkpoint
 
 TINY_BUNDLE = Path(__file__).parent.parent / "data" / "tiny_bundle"
 CONFIG = ModelConfig("IA-vg", len(small_tokenizer()), 14, heads=7, limit_tokens=101, limit_edits=17)

@@ -10,10 +10,11 @@ import torch
 
 from model.config import MODELS
 from tests.training.small_dataset import write_dataset
-from training import checkpoint, fit
-from training.batches import Rows
-from training.checkpoint import BEST, LAST, METRICS, load_network, load_tensors
+from training import fit
+from training.data.batches import Rows
 from training.fit import FitConfig, Run
+from training.runs import checkpoint
+from training.runs.checkpoint import BEST, LAST, METRICS, load_network, load_tensors
 
 
 def _config(**values: object) -> FitConfig:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from model.edits import END, apply
-from model.tokenizer import Tokenizer
-from tests.training.test_mining import git
+from model.editing.edits import END, apply
+from model.editing.tokenizer import Tokenizer
+from tests.training.sources.test_git import git
 from tests.training.tokenizers import SAMPLE, small_tokenizer
-from training.dataset import Dataset, Kind
+from training.data.dataset import Dataset, Kind
 from training.mine import main
 
 

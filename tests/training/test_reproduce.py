@@ -4,7 +4,9 @@ from pathlib import Path
 import pytest
 
 from tests.training.small_dataset import write_dataset
-from training import paper, report, reproduce
+from training import reproduce
+from training.paper import report
+from training.paper import tables as paper
 from training.reproduce import Row, queue
 
 

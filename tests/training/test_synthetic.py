@@ -4,7 +4,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from model.edits import Instance, apply, states
+from model.editing.edits import Instance, apply, states
 from training import synthetic
 from training.synthetic import (
     NAMES,

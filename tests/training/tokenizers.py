@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from model.tokenizer import train
-from training.sessions import RememberingTokenizer
+from model.editing.tokenizer import train
+from training.trajectories.trajectory import RememberingTokenizer
 
 SAMPLE = """
 import logging

@@ -150,7 +150,7 @@ def has_distribution(name):
 
 print(json.dumps({
     "version": list(sys.version_info[:2]),
-    "hasLikewise": all(map(has_module, ("lsp.server", "server.schema", "model.bursts"))),
+    "hasLikewise": all(map(has_module, ("lsp.server", "server.schema", "model.editing.recorder"))),
     "missing": [name for name in sys.argv[1:] if not has_distribution(name)],
 }))
 `;

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from model.arrays import explicit_batch, implicit_batch
 from model.config import ModelConfig
-from model.edits import DELETE, END, START, Edit, Instance
+from model.editing.edits import DELETE, END, START, Edit, Instance
+from model.features.arrays import explicit_batch, implicit_batch
 from model.networks.explicit_rnn import ExplicitRnn, ExplicitTorchBatch
 from model.networks.implicit_rnn import ImplicitRnn
 from model.networks.incremental import Scores, TorchBatch

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model.config import ModelConfig
-from model.edits import DELETE, END, START, Edit, Instance
+from model.editing.edits import DELETE, END, START, Edit, Instance
 from model.networks.attention import Gru, MultiHeadAttention, Sum, causal_mask, sinusoids
 from model.networks.build import build
 from model.networks.decoders import AnalogicalDecoder, VanillaDecoder

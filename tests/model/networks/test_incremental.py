@@ -5,9 +5,9 @@ from dataclasses import fields
 import pytest
 import torch
 
-from model.arrays import implicit_batch
 from model.config import ModelConfig
-from model.edits import DELETE, END, START, Edit, Instance
+from model.editing.edits import DELETE, END, START, Edit, Instance
+from model.features.arrays import implicit_batch
 from model.networks.attention import NEVER
 from model.networks.build import build
 from model.networks.incremental import (

@@ -2,11 +2,11 @@
 
 import torch
 
-from model.edits import DELETE, END, START, Edit, Instance
+from model.editing.edits import DELETE, END, START, Edit, Instance
+from model.features.pointer_features import DISTANCE, FIRST_BUCKETS, MATCH, MATCHES
+from model.features.slot_positions import DISTANCES
 from model.networks.attention import NEVER
 from model.networks.next_edit import BlockAttention, ConvolutionBlock, NextEdit
-from model.places import DISTANCES
-from model.relations import DISTANCE, FIRST_BUCKETS, MATCH, MATCHES
 from tests.model.networks.test_incremental import D, V, make_batch, make_network, same, score
 
 INSTANCE = Instance((START, *[4, 5, 6, 7, 8] * 5, END), (Edit(1, 10), Edit(6, 10), Edit(11, DELETE)))

@@ -1,0 +1,117 @@
+"""The shipped folder: graphs, tokenizer, configuration and calibration, each named in a manifest with its SHA-256.
+
+encode.onnx   state -> hidden states, the caches of an empty history and the first position's distribution
+step.onnx     appends edits to the caches and predicts the next position
+content.onnx  the content at a position
+weights.safetensors   what the graphs read their weights from, and what training goes on from
+config.json, calibration.json, tokenizer.json (absent where tokens are not text), MODEL_CARD.md, manifest.json
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model.config import ModelConfig
+from model.editing.tokenizer import Tokenizer
+from model.inference.calibration import Calibration
+
+FORMAT = 2
+GRAPHS = ("encode", "step", "content")
+DEFAULT = Path(__file__).parent.parent / "default"
+_NEEDED = (*(f"{graph}.onnx" for graph in GRAPHS), "weights.safetensors", "config.json", "calibration.json")
+
+
+class BundleError(Exception):
+    """A folder that is not a whole bundle."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle that has been read and checked."""
+
+    directory: Path
+    name: str
+    sha256: str  # of the whole: two bundles with one hash are one
+    config: ModelConfig
+    calibration: Calibration
+    tokenizer: Tokenizer | None
+
+    @classmethod
+    def load(cls, directory: Path | str) -> "Bundle":
+        directory = Path(directory)
+        manifest = read_manifest(directory)
+        if manifest["format"] != FORMAT:
+            raise BundleError(
+                f"the bundle in {directory} has format {manifest['format']} and this version reads {FORMAT}:"
+                " make it anew by python -m training.export"
+            )
+        missing = [name for name in _NEEDED if name not in manifest["files"]]
+        if missing:
+            raise BundleError(f"the bundle in {directory} lacks {', '.join(missing)}")
+        try:
+            config = ModelConfig.from_text(_read(directory / "config.json").decode())
+            calibration = Calibration.from_json(json.loads(_read(directory / "calibration.json")))
+            tokenizer = None
+            if "tokenizer.json" in manifest["files"]:
+                tokenizer = Tokenizer(_read(directory / "tokenizer.json").decode())
+        except (ValueError, TypeError, KeyError) as error:
+            raise BundleError(f"the bundle in {directory} cannot be read: {error}") from None
+        if tokenizer is not None and len(tokenizer) != config.vocabulary_size:
+            raise BundleError(
+                f"the tokenizer in {directory} has {len(tokenizer)} tokens and the model {config.vocabulary_size}:"
+                " they do not belong together"
+            )
+        return cls(directory, manifest["name"], _whole(manifest), config, calibration, tokenizer)
+
+    def require_tokenizer(self) -> Tokenizer:
+        if self.tokenizer is None:
+            raise BundleError(f"the bundle in {self.directory} has no tokenizer: it was not trained on text")
+        return self.tokenizer
+
+
+def seal(directory: Path, name: str) -> None:
+    """Write the manifest of a folder that is complete."""
+    files = sorted(path for path in directory.iterdir() if path.name != "manifest.json")
+    manifest = {
+        "format": FORMAT,
+        "name": name,
+        "files": {path.name: _sha256(path.read_bytes()) for path in files},
+    }
+    (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """The manifest of a bundle, of whatever format, whose files are as they were sealed."""
+    try:
+        manifest = json.loads(_read(directory / "manifest.json"))
+        _, files, name = manifest["format"], manifest["files"], manifest["name"]
+    except (ValueError, KeyError, TypeError):
+        raise BundleError(f"the manifest in {directory} cannot be read") from None
+    is_whole = isinstance(name, str) and isinstance(files, dict)
+    if not is_whole or any(Path(file).name != file for file in files):  # nothing outside of the folder
+        raise BundleError(f"the manifest in {directory} cannot be read")
+    for file, expected in files.items():
+        if _sha256(_read(directory / file)) != expected:
+            raise BundleError(f"{file} in {directory} is damaged: its SHA-256 is not the manifest's")
+    return dict(manifest)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise BundleError(f"{path.parent} is not a bundle: it has no {path.name}") from None
+    except OSError as error:
+        raise BundleError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _whole(manifest: dict[str, Any]) -> str:
+    # The model card tells of the bundle and is not part of what it computes.
+    files = {name: value for name, value in manifest["files"].items() if name != "MODEL_CARD.md"}
+    return _sha256(json.dumps(files, sort_keys=True).encode())

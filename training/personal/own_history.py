@@ -1,0 +1,79 @@
+"""A user's own edits: the saves that an editor kept and the recordings of the language server, as a dataset.
+
+Nothing leaves the machine: the dataset is a folder that the user named.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from model.editing.edits import Instance
+from model.editing.tokenizer import hash_of, segments
+from training.data.dataset import DatasetWriter, Kind
+from training.sources.git import has_secret, rejected_change
+from training.sources.recording_reader import recorded_sessions
+from training.sources.vscode_history import histories
+from training.trajectories.excerpts import Setting, Windows
+from training.trajectories.hunks import hunks_between
+from training.trajectories.trajectory import RememberingTokenizer, Session, instance_from_session
+
+_HELD_OUT = 10  # one file in so many is dev
+_VERSIONS = 4  # of a file in one session at most
+
+
+def saved_sessions(folders: Iterable[Path], windows: Windows, seed: int) -> Iterator[tuple[str, Session]]:
+    """Path and session of every save in the local histories of editors."""
+    for folder in folders:
+        for history in histories(folder):
+            for number in range(len(history.texts) - 1):
+                versions = list(history.texts[number : number + _VERSIONS])
+                lines = segments(versions[0])
+                hunks = hunks_between(lines, segments(versions[1]))
+                if hunks is None or rejected_change(lines, hunks) is not None:
+                    continue
+                random = Random(f"{seed}:{history.path}:{number}")
+                for session in windows.sessions(versions, hunks, random):
+                    yield history.path, session._replace(kind=Kind.SAVES)
+
+
+def recorded(folders: Iterable[Path], windows: Windows, seed: int) -> Iterator[tuple[str, Session]]:
+    """Path and session of everything that the language server recorded."""
+    for folder in folders:
+        yield from recorded_sessions(folder, windows)
+
+
+def write_own(
+    sessions: Iterable[tuple[str, Session]], tokenizer: RememberingTokenizer, setting: Setting, out: Path
+) -> dict[str, Any]:
+    """Write a dataset with the splits train and dev; its manifest. A ValueError when there is too little."""
+    counts: Counter[str] = Counter()
+    found: list[tuple[str, Instance, Kind]] = []
+    for name, session in sessions:
+        counts["sessions"] += 1
+        if has_secret(session.text) or any(has_secret(change.text) for change in session.changes):
+            counts["secret"] += 1
+            continue
+        instance = instance_from_session(session, tokenizer, setting.limit_edits)
+        if instance is not None:
+            found.append((name, instance._replace(conditioning=max(1, instance.conditioning)), session.kind))
+    if len(found) < 2:
+        raise ValueError(f"only {len(found)} instances were found: there is nothing to learn from yet")
+    writer = DatasetWriter(out, len(tokenizer), hash_of(tokenizer.spellings))
+    for (_, instance, kind), split in zip(found, _splits([name for name, _, _ in found]), strict=True):
+        writer.append(split, instance, kind)
+    writer.manifest["counts"] = dict(counts)
+    writer.manifest["setting"] = setting.to_json()
+    writer.close(tokenizer.json)
+    return writer.manifest
+
+
+def _splits(names: Sequence[str]) -> list[str]:
+    """Whole files are held out, one in ten and at least one; of a single file, its last tenth."""
+    files = list(dict.fromkeys(names))
+    if len(files) == 1:
+        held_out = max(1, len(names) // _HELD_OUT)
+        return ["train"] * (len(names) - held_out) + ["dev"] * held_out
+    held = set(files[_HELD_OUT - 1 :: _HELD_OUT] or files[-1:])
+    return ["dev" if name in held else "train" for name in names]

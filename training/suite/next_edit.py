@@ -1,0 +1,140 @@
+"""The next-edit suite: what a bundle would have shown in each case, and how often that was right.
+
+A case is put to the very Predictor that ships, as the service would put it. It is asked without a threshold, once; what
+would have been shown at any threshold follows from the confidence.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.editing.burst import TokenText, render
+from model.editing.change import Change
+from model.editing.writing import Writer
+from model.inference.calibration import Evidence
+from model.inference.predictor import Predictor
+from model.inference.search import Wish, decode
+from training.cases import KINDS, Case, replay
+
+THRESHOLDS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
+_BINS = 10
+_NOTHING = Evidence(0.0, 0.0)
+
+
+class Answer(NamedTuple):
+    """What a case was answered."""
+
+    case: Case
+    change: Change | None
+    evidence: Evidence  # what the confidence was read from
+    confidence: float
+    silence: str | None
+    is_right: bool
+
+
+def ask(predictor: Predictor, case: Case) -> Answer:
+    """Put a case to a bundle: the next hunk, whatever its confidence."""
+    bundle = predictor.bundle
+    tokenizer = bundle.require_tokenizer()
+    writer = Writer(TokenText(tokenizer, case.text))
+    for index, change in enumerate(case.edits):
+        writer.write(index, change)
+    question = writer.question(None, bundle.config.limit_history)
+    if question.silence is not None or not question.edits:
+        return _answered(case, None, _NOTHING, 0.0, question.silence or "nothing-edited")
+    history = predictor.open(question.state)
+    history.append(question.edits)
+    decoded = decode(history, Wish(until="hunk", threshold=0.0), tokenizer, bundle.calibration)
+    if not decoded.predictions:
+        return _answered(case, None, _NOTHING, 0.0, decoded.silence)
+    best = decoded.predictions[0]
+    try:
+        made = render(history.slots, best.edits, tokenizer)
+    except UnicodeError:
+        return _answered(case, None, _NOTHING, 0.0, "no-op")
+    return _answered(case, made, best.evidence, best.confidence, None)
+
+
+def ask_replay(case: Case) -> Answer:
+    """The floor that needs no network: always sure."""
+    change = replay(case)
+    return _answered(case, change, _NOTHING, 1.0 if change else 0.0, None)
+
+
+def _answered(
+    case: Case, change: Change | None, evidence: Evidence, confidence: float, silence: str | None
+) -> Answer:
+    is_right = case.expected_text is not None and change is not None and case.is_right(change)
+    return Answer(case, change, evidence, confidence, silence, is_right)
+
+
+def summary(answers: Sequence[Answer], threshold: float) -> dict[str, Any]:
+    """The figures at one threshold, of all cases and of each kind."""
+    return {"threshold": threshold, "all": _figures(answers, threshold)} | {
+        kind: _figures([answer for answer in answers if answer.case.kind == kind], threshold)
+        for kind in KINDS
+    }
+
+
+def by_language(answers: Sequence[Answer], threshold: float) -> dict[str, Any]:
+    languages = sorted({answer.case.language for answer in answers})
+    return {name: _figures([a for a in answers if a.case.language == name], threshold) for name in languages}
+
+
+def _figures(answers: Sequence[Answer], threshold: float) -> dict[str, Any]:
+    shown = [answer for answer in answers if answer.change is not None and answer.confidence >= threshold]
+    right = sum(answer.is_right for answer in shown)
+    due = sum(answer.case.expected_text is not None for answer in answers)
+    return {
+        "cases": len(answers),
+        "shown": len(shown),
+        "right": right,
+        "precision": right / len(shown) if shown else None,
+        "recall": right / due if due else None,
+        "quiet": 1 - len(shown) / len(answers) if answers else None,
+    }
+
+
+def calibration_error(answers: Sequence[Answer]) -> float:
+    """Expected calibration error: how far confidence is from the share that was right, over equal bins."""
+    spoken = [answer for answer in answers if answer.change is not None]
+    if not spoken:
+        return 0.0
+    confidence = np.array([answer.confidence for answer in spoken])
+    right = np.array([answer.is_right for answer in spoken], dtype=float)
+    bins = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
+    gaps = [abs(confidence[bins == b].sum() - right[bins == b].sum()) for b in range(_BINS)]
+    return float(sum(gaps) / len(spoken))
+
+
+def precision_at_recall(answers: Sequence[Answer], recall: float) -> float | None:
+    """The precision at the highest threshold that reaches a recall."""
+    due = sum(answer.case.expected_text is not None for answer in answers)
+    spoken = sorted((a for a in answers if a.change is not None), key=lambda a: -a.confidence)
+    right = np.cumsum([answer.is_right for answer in spoken])
+    for shown, found in enumerate(right, start=1):
+        if found >= recall * due:
+            return float(found / shown)
+    return None
+
+
+def report(answers: Sequence[Answer], floor: Sequence[Answer], threshold: float) -> dict[str, Any]:
+    """Everything, as JSON. `threshold` is the bundle's own."""
+    repeats = [answer for answer in answers if answer.case.kind == "repeat"]
+    floor_repeat = _figures([answer for answer in floor if answer.case.kind == "repeat"], 0.5)
+    return {
+        "default_threshold": threshold,
+        "at_default": summary(answers, threshold),
+        "by_threshold": [summary(answers, value) for value in THRESHOLDS],
+        "by_language": by_language(answers, threshold),
+        "calibration_error": calibration_error(answers),
+        "replay": summary(floor, 0.5),
+        "repeat_precision_at_replay_recall": precision_at_recall(repeats, floor_repeat["recall"] or 0.0),
+        "silences": _silences(answers),
+    }
+
+
+def _silences(answers: Sequence[Answer]) -> dict[str, int]:
+    reasons = [answer.silence for answer in answers if answer.silence]
+    return {reason: reasons.count(reason) for reason in sorted(set(reasons))}
