@@ -1,18 +1,7 @@
 """`python -m lsp` speaks the language server protocol over stdin and stdout; `python -m lsp forget` forgets recordings."""
 
-import asyncio
-import contextlib
 import logging
-import os
-import signal
 import sys
-import threading
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from lsp.server import Server
-
-_LIMIT_MESSAGE_BYTES = 2**26
 
 
 def main() -> int:
@@ -27,37 +16,10 @@ def main() -> int:
     for name in ("pygls", "websockets", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     from lsp.server import create_server
+    from lsp.transport import run
 
-    server = create_server()
-    if os.name == "nt":
-        try:
-            server.start_io()
-        finally:
-            server.files.kill()
-        return 0
-    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt, asyncio.CancelledError):
-        asyncio.run(_serve(server))
+    run(create_server())
     return 0
-
-
-async def _serve(server: "Server") -> None:
-    """As pygls does it, but reading from the event loop: three threads less for each message."""
-    from pygls.io_ import StdoutWriter, run_async
-
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=_LIMIT_MESSAGE_BYTES)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
-    server.protocol.set_writer(StdoutWriter(sys.stdout.buffer))
-    task = asyncio.current_task()
-    assert task is not None
-    loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    try:
-        with contextlib.suppress(asyncio.IncompleteReadError):  # the editor went in the middle of a message
-            await run_async(
-                threading.Event(), reader, server.protocol, error_handler=server.report_server_error
-            )
-    finally:
-        await server.close()
 
 
 if __name__ == "__main__":

@@ -1,100 +1,40 @@
 """The pygls handlers and nothing else: fetch, convert, call, convert, return.
 
-Notifications about documents are plain functions on the protocol class: pygls calls these in the order of arrival, before
-anything else, and its own copy of the text (which counts lines differently) is never made.
+`lsp.transport` takes the notifications about documents.
 """
 
 import asyncio
 import logging
-from typing import Any, NamedTuple
+from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import FeatureNotificationError, JsonRpcInvalidParams
-from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, lsp_method
-from pygls.protocol.json_rpc import JsonRPCNotification
 
 from lsp import doors
 from lsp.open_file import OpenFile
 from lsp.settings import SECTION, Settings, is_about_us, parse
 from lsp.suggestions import Answer
+from lsp.transport import FastServer
 from lsp.workspace import Status, Workspace
 
 _log = logging.getLogger(__name__)
 
 
-class _Typing(NamedTuple):
-    """A didChange notification as it came."""
-
-    data: dict[str, Any]
-
-
-class Protocol(LanguageServerProtocol):
-    """Feeds our own text store."""
-
-    _server: "Server"
-
-    def structure_message(self, data: dict[str, Any]) -> Any:
-        if "jsonrpc" not in data:
-            return data
-        if "id" not in data:
-            method = data.get("method")
-            if method == types.TEXT_DOCUMENT_DID_CHANGE:
-                return _Typing(data)
-            # Emacs's Copilot client tells acceptance as a notification, which the protocol does not know.
-            if method == types.WORKSPACE_EXECUTE_COMMAND:
-                return self._converter.structure(data, JsonRPCNotification)
-        return super().structure_message(data)
-
-    def handle_message(self, message: Any) -> None:
-        if not isinstance(message, _Typing):
-            super().handle_message(message)
-        elif not self._shutdown:
-            self._take_typing(message.data)
-
-    def _take_typing(self, data: dict[str, Any]) -> None:
-        """A change of a document, from the JSON as it is: at each keystroke, so not by way of pygls' converter."""
-        try:
-            params = data["params"]
-            document = params["textDocument"]
-            uri, version = str(document["uri"]), int(document["version"])
-            events = [_event(event) for event in params["contentChanges"]]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self._server.report_server_error(error, JsonRpcInvalidParams)
-            return
-        try:
-            self._server.files.change(uri, events, version)
-        except Exception as error:  # whatever it was, the next message is read
-            self._server.report_server_error(error, FeatureNotificationError)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        document = params.text_document
-        self._server.files.open(document.uri, document.language_id, document.version, document.text)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Announces that we want changes; `_take_typing` takes them."""
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        self._server.files.close(params.text_document.uri)
-
-
-class Server(LanguageServer):
+class Server(FastServer):
     """What the workspace says goes out here."""
 
+    files: Workspace
+
     def __init__(self) -> None:
-        super().__init__("likewise", "0.1.0", protocol_cls=Protocol)
+        super().__init__("likewise", "0.1.0")
         self.files = Workspace(self, Settings())
 
     def show(self, file: OpenFile, answer: Answer) -> None:
         if self.files.settings.push:
-            self._say("likewise/suggestion", doors.notice(file, answer))
+            self.notify_plain("likewise/suggestion", doors.notice(file, answer))
 
     def tell(self, status: Status) -> None:
         if self.files.settings.push:
-            self._say("likewise/status", _status(status))
+            self.notify_plain("likewise/status", _status(status))
 
     def log(self, message: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Info, message))
@@ -111,13 +51,6 @@ class Server(LanguageServer):
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
         """Into the log, without the message's content; nothing pops up while someone types."""
         _log.error("%s: %s", source.__name__, type(error).__name__)
-
-    async def close(self) -> None:
-        await self.files.stop()
-
-    def _say(self, method: str, params: dict[str, Any]) -> None:
-        """A notification that is plain JSON already: at each keystroke, so not by way of pygls' converter."""
-        self.protocol._send_data({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def create_server() -> Server:
@@ -147,7 +80,7 @@ def _add_life(server: Server) -> None:
 
     @server.feature(types.SHUTDOWN)
     async def shutdown(params: None) -> None:
-        await server.close()
+        await server.files.stop()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def configured(params: types.DidChangeConfigurationParams) -> None:
@@ -278,15 +211,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _event(event: dict[str, Any]) -> types.TextDocumentContentChangeEvent:
-    """One change of a didChange notification."""
-    place = event.get("range")
-    if place is None:
-        return types.TextDocumentContentChangeWholeDocument(text=event["text"])
-    start, end = (types.Position(side["line"], side["character"]) for side in (place["start"], place["end"]))
-    return types.TextDocumentContentChangePartial(range=types.Range(start, end), text=event["text"])
 
 
 def _position(value: Any) -> types.Position:
