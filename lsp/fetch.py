@@ -1,4 +1,4 @@
-"""One HTTP call to the service, beside the stream: what model it has, whether it is ready, what became of suggestions."""
+"""HTTP calls to the service, beside the stream: its model, its readiness, feedback on suggestions."""
 
 import asyncio
 import threading
@@ -7,17 +7,20 @@ import urllib.request
 from contextlib import suppress
 from typing import NamedTuple
 
+from model.silence import Silence
+
 
 class ServiceUnavailable(Exception):
-    """The service did not answer, or not as it should. The first word is a reason for programs."""
+    """The service did not answer, or not as it should. `reason` is for programs, `silence` for an answer."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: str, message: str, silence: Silence = Silence.NO_SERVICE) -> None:
         super().__init__(message)
         self.reason = reason
+        self.silence = silence
 
 
 class Address(NamedTuple):
-    """Where a service is, and what it wants to hear."""
+    """The address of a service, and the token that it expects."""
 
     url: str  # http://host:port
     token: str
@@ -28,11 +31,11 @@ class Address(NamedTuple):
 
 
 async def fetch(address: Address, path: str, *, body: bytes | None = None, timeout_seconds: float) -> bytes:
-    """The body of the answer."""
+    """Send a request and return the body of the response."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[bytes] = loop.create_future()
 
-    def settle(result: bytes | ServiceUnavailable) -> None:
+    def resolve(result: bytes | ServiceUnavailable) -> None:
         if not future.done():
             if isinstance(result, bytes):
                 future.set_result(result)
@@ -44,8 +47,8 @@ async def fetch(address: Address, path: str, *, body: bytes | None = None, timeo
             result: bytes | ServiceUnavailable = _call(address, path, body, timeout_seconds)
         except ServiceUnavailable as error:
             result = error
-        with suppress(RuntimeError):  # the loop has ended: nobody waits
-            loop.call_soon_threadsafe(settle, result)
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(resolve, result)
 
     # A daemon of our own: the loop's executor would hold up the end of the process until the timeout.
     threading.Thread(target=work, daemon=True, name="fetch").start()
@@ -55,7 +58,7 @@ async def fetch(address: Address, path: str, *, body: bytes | None = None, timeo
 def _call(address: Address, path: str, body: bytes | None, timeout_seconds: float) -> bytes:
     headers = {**address.headers, **({"Content-Type": "application/json"} if body is not None else {})}
     request = urllib.request.Request(address.url + path, data=body, headers=headers)
-    opener = urllib.request.build_opener(*_handlers(address))
+    opener = urllib.request.build_opener(*_choose_handlers(address))
     try:
         with opener.open(request, timeout=timeout_seconds) as response:
             result: bytes = response.read()
@@ -69,8 +72,8 @@ def _call(address: Address, path: str, body: bytes | None, timeout_seconds: floa
         raise ServiceUnavailable("no-answer", f"the service did not answer {path}: {kind}") from None
 
 
-def _handlers(address: Address) -> list[urllib.request.BaseHandler]:
-    """A proxy has no business between us and this machine."""
+def _choose_handlers(address: Address) -> list[urllib.request.BaseHandler]:
+    """Use no proxy for an address on this machine."""
     host = address.url.partition("://")[2]
     is_local = host.startswith(("127.", "localhost", "[::1]"))
     return [urllib.request.ProxyHandler({})] if is_local else []

@@ -1,4 +1,4 @@
-"""What the user chose, from initialization options and `workspace/didChangeConfiguration`, read once.
+"""The user's settings, from initialization options and `workspace/didChangeConfiguration`, read once.
 
 A bad option means the default for it, and one sentence about it; never an error.
 """
@@ -33,7 +33,7 @@ class Settings:
 
     @property
     def service(self) -> tuple[str | None, ...]:
-        """What a running service cannot change."""
+        """The settings that a running service cannot change."""
         return self.service_address, self.service_token, self.bundle, self.device
 
     def is_on_for(self, language: str) -> bool:
@@ -41,7 +41,7 @@ class Settings:
 
 
 def parse(options: Any, before: Settings | None = None) -> tuple[Settings, list[str]]:
-    """The settings, and a sentence for each option that could not be used. Options that are not named stay as before."""
+    """Read options: return the settings, and a sentence for each bad option. Options that are not named stay as before."""
     settings, default = before or Settings(), Settings()
     if options is None:
         return settings, []

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
+from lsp.document import Document
 from lsp.exclusions import LIMIT_CHARACTERS
-from lsp.hunks import hunks
-from lsp.open_file import OpenFile
+from lsp.file_session import FileSession
+from lsp.recorded_hunks import find_hunks
 from lsp.settings import Settings
+from lsp.status import EditorStatus
 from lsp.suggestions import Answer
-from lsp.workspace import Status, Workspace
+from lsp.workspace import Workspace
 from model.editing.change import Change
 from server import schema
 from tests.lsp.scripted_service import ScriptedService
@@ -30,13 +32,13 @@ class Screen:
 
     def __init__(self) -> None:
         self.answers: list[tuple[int, Answer]] = []
-        self.statuses: list[Status] = []
+        self.statuses: list[EditorStatus] = []
         self.messages: list[str] = []
 
-    def show(self, file: OpenFile, answer: Answer) -> None:
-        self.answers.append((file.document.version, answer))
+    def show(self, document: Document, answer: Answer) -> None:
+        self.answers.append((document.version, answer))
 
-    def tell(self, status: Status) -> None:
+    def tell(self, status: EditorStatus) -> None:
         self.statuses.append(status)
 
     def log(self, message: str) -> None:
@@ -52,7 +54,7 @@ class Desk:
         self.service = service
 
     @property
-    def file(self) -> OpenFile:
+    def file(self) -> FileSession:
         return self.workspace.files[URI]
 
     def change(self, *changes: Change) -> int:
@@ -64,8 +66,8 @@ class Desk:
         return version
 
     def _notify(self, start: int, end: int, text: str, version: int) -> None:
-        place = self.file.document.range_from_offsets(start, end)
-        event = types.TextDocumentContentChangePartial(range=place, text=text)
+        changed = self.file.document.range_from_offsets(start, end)
+        event = types.TextDocumentContentChangePartial(range=changed, text=text)
         self.workspace.change(URI, [event], version)
 
     async def answer(self) -> Answer:
@@ -138,9 +140,9 @@ async def test_the_suggestion_in_view_does_not_flicker(
     def script(text: str, question: schema.Predict) -> list[Change]:
         nonlocal turn
         turn += 1
-        places = [Change(text.index("foo"), text.index("foo") + 3, "bar")]
-        places.append(Change(text.index("print"), text.index("print") + 5, "log"))
-        return places if turn % 2 else places[::-1]
+        changes = [Change(text.index("foo"), text.index("foo") + 3, "bar")]
+        changes.append(Change(text.index("print"), text.index("print") + 5, "log"))
+        return changes if turn % 2 else changes[::-1]
 
     async with working(tmp_path, monkeypatch, limit_suggestions=2) as desk:
         desk.service.script = script
@@ -169,7 +171,7 @@ async def test_accepting_before_or_after_the_change_tags_the_edits(
                 desk.workspace.accept(best.id)
             recorder = desk.file.recorder
             assert recorder is not None
-            assert [recorder.is_accepted(first) for first, _ in hunks(recorder)] == [False, True]
+            assert [recorder.is_accepted(first) for first, _ in find_hunks(recorder)] == [False, True]
             assert desk.workspace.counters["accepted"] == 1
 
 
