@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
+import * as path from "node:path";
 import { describe, expect, test } from "vitest";
 import {
     type Bundled,
     choose,
+    commandFor,
     distributionsIn,
     environmentFor,
     type Findings,
@@ -86,11 +88,27 @@ test("requirements give their distributions", () => {
     ]);
 });
 
-test("the language server imports nothing from where it runs", () => {
-    expect(environmentFor({ packages: "/ext/bundled" }, { PYTHONPATH: "/mine", EMPTY: undefined })).toEqual({
-        PYTHONSAFEPATH: "1",
-        PYTHONUTF8: "1",
-        PYTHONPATH: "/ext/bundled:/mine",
+describe("the language server imports nothing from the workspace", () => {
+    test("since it starts with a safe path and in a folder of ours", () => {
+        const launch = { ...candidate, packages: "/ext/bundled" };
+        expect(commandFor(launch, {})).toMatchObject({
+            command: "/usr/bin/python3",
+            args: ["-P", "-m", "lsp"],
+            options: { cwd: path.resolve(__dirname, "../src") },
+        });
+    });
+
+    test("since PYTHONPATH names our packages alone", () => {
+        expect(environmentFor("/ext/bundled", { PYTHONPATH: "/mine", EMPTY: undefined })).toEqual({
+            PYTHONSAFEPATH: "1",
+            PYTHONUTF8: "1",
+            PYTHONPATH: "/ext/bundled",
+        });
+        expect(environmentFor(undefined, { PythonPath: "/mine", HOME: "/home/me" })).toEqual({
+            HOME: "/home/me",
+            PYTHONSAFEPATH: "1",
+            PYTHONUTF8: "1",
+        });
     });
 });
 
