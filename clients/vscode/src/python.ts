@@ -144,7 +144,10 @@ export function distributionsIn(requirements: string): string[] {
         .filter((name) => name !== undefined);
 }
 
-/** A program for `python -c`, with distribution names as its arguments; prints Findings as JSON. */
+/**
+ * A program for `python -c`, with distribution names as its arguments; prints Findings as JSON. It must run in any
+ * Python 3. The module `lsp.probe` is there for it alone: an interpreter that has it has Likewise.
+ */
 export const PROBE = `
 import importlib.metadata, importlib.util, json, sys
 
@@ -166,7 +169,7 @@ def has_distribution(name):
 
 print(json.dumps({
     "version": list(sys.version_info[:2]),
-    "hasLikewise": all(map(has_module, ("lsp.server", "server.schema", "model.editing.recorder"))),
+    "hasLikewise": has_module("lsp.probe"),
     "missing": [name for name in sys.argv[1:] if not has_distribution(name)],
 }))
 `;
