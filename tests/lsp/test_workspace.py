@@ -12,12 +12,14 @@ from lsprotocol import types
 from lsp.document import Document
 from lsp.exclusions import LIMIT_CHARACTERS
 from lsp.file_session import FileSession
+from lsp.question import QuestionState
 from lsp.recorded_hunks import find_hunks
 from lsp.settings import Settings
 from lsp.status import EditorStatus
 from lsp.suggestions import Answer
 from lsp.workspace import Workspace
 from model.editing.change import Change
+from model.silence import Silence
 from server import schema
 from tests.lsp.scripted_service import ScriptedService
 
@@ -296,3 +298,41 @@ async def test_while_the_model_is_slow_the_status_says_so(
         await until(lambda: desk.workspace.status.state == "thinking")
         desk.service.hangs = False
         await until(lambda: desk.workspace.status.state in ("ready", "quiet"))
+
+
+async def test_the_status_says_why_nothing_is_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch, languages={"markdown": False}) as desk:
+        desk.service.script = lambda text, question: []
+        desk.change(Change(0, 3, "(y)"))
+        await desk.answer()
+        silence = Silence.STOP_PREDICTED
+        assert desk.workspace.status == EditorStatus("quiet", silence.value, silence.sentence)
+        desk.workspace.open("file:///work/a.md", "markdown", 1, "")
+        desk.workspace.change(
+            "file:///work/a.md", [types.TextDocumentContentChangeWholeDocument(text="x")], 2
+        )
+        silence = Silence.LANGUAGE_OFF
+        assert desk.workspace.status == EditorStatus("off", silence.value, silence.sentence)
+
+
+async def test_a_dismissal_while_a_question_is_open_does_not_cost_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        first = (await desk.answer()).best
+        assert first is not None
+        desk.service.hangs = True
+        desk.change(Change(len(TEXT), len(TEXT), "#\n"))
+        desk.workspace.dismiss(first.id)
+        assert desk.screen.answers[-1][1].silence == "dismissed"
+        assert desk.file.state is QuestionState.ASKING
+        desk.service.script = lambda text, question: [
+            Change(text.index("print"), text.index("print") + 5, "log")
+        ]
+        desk.service.hangs = False
+        best = (await desk.answer()).best
+        assert best is not None
+        assert best.change.text == "log"
