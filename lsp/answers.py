@@ -1,4 +1,4 @@
-"""From a prediction of the service to an answer: the suggestions that the user shall see, in the editor's text."""
+"""From a prediction of the service to an answer: the suggestions to show, in the editor's text."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
 """The stream to the service: one connection for all documents, made again whenever it is lost.
 
-The client knows what the service has of each document and sends only what is new: keep the first n edits, append these.
-Whatever goes wrong, the next question starts from the client's own snapshot.
+The client knows what the service has of each document and sends only what is new: keep the first n edits,
+append these. Whatever goes wrong, the next question starts from the client's own snapshot.
 """
 
 import asyncio
@@ -29,9 +29,7 @@ from server import schema
 _DEADLINE_SECONDS = 2.0  # a later answer is about an old text
 _OPENING_SECONDS = 15.0  # a long file is encoded first
 _MODEL_SECONDS = 10.0
-_LIMIT_DOCUMENTS = (
-    100  # beyond this the least recently used is closed; the service would refuse at some point
-)
+_LIMIT_DOCUMENTS = 100  # beyond this the least recently used is closed, before the service refuses one
 _LIMIT_MISSED = 2  # so many questions without any sign of life: the connection is dead
 _RETRY_SECONDS = (0.1, 30.0)  # first and longest pause before another attempt
 _HEALTHY_SECONDS = 5.0  # a connection that lasted this long was a good one: the next attempt need not wait
@@ -93,9 +91,10 @@ class Client:
         return self._socket is not None
 
     async def run(self) -> AsyncIterator[schema.ModelResponse | ServiceUnavailable]:
-        """Connect, and connect again, without end. Yields the model after each connection, the problem after each loss.
+        """Connect, and connect again, without end.
 
-        The stream is read while the consumer waits for the next item, so the consumer must not wait for anything else.
+        Yields the model after each connection and the problem after each loss. The stream is read while the
+        consumer waits for the next item, so the consumer must not wait for anything else.
         """
         pause, longest = _RETRY_SECONDS
         while True:
@@ -247,7 +246,7 @@ class Client:
         )
 
     def _put_changes(self, request: int, snapshot: Snapshot) -> _SentDocument:
-        """Bring the service up to date: open the document if need be, keep the first n edits, append the others."""
+        """Open the document if need be, and let the service keep the first n edits and append the others."""
         document = snapshot.document
         sent = self._sent.get(document)
         if sent is None or (sent.state is not snapshot.state and sent.state != snapshot.state):
@@ -321,4 +320,4 @@ class Client:
             silence = silence_from_wire(message.code)
             waiting.future.set_exception(ServiceUnavailable(message.code, message.message, silence))
         if message.code == "other-bundle" and self._socket is not None:
-            self._socket.transport.abort()  # the service has another model now: begin again with its tokenizer
+            self._socket.transport.abort()  # begin again with the tokenizer of the other model

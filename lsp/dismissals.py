@@ -1,4 +1,4 @@
-"""Dismissed suggestions, kept across restarts as hashes: neither they nor the text around them can be read back."""
+"""Dismissed suggestions, kept across restarts as hashes, so that no text can be read back."""
 
 import hashlib
 import logging
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 class Dismissals:
-    """The dismissed suggestions. The first line of the file is a random key, so equal hashes are equal in it only."""
+    """The dismissed suggestions. The first line of the file is a random key, so its hashes are its own."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

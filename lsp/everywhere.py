@@ -1,4 +1,4 @@
-"""All next changes at once: take each prediction as done and ask for the next, until the model has no more."""
+"""All next changes at once: each prediction is taken as done before the next is asked for."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import accumulate

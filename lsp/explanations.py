@@ -1,4 +1,4 @@
-"""The reasons for a suggestion: the user's earlier replacements that the model attended to, as an editor can show them."""
+"""The reasons for a suggestion: the user's earlier replacements that the model attended to."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -29,9 +29,7 @@ if TYPE_CHECKING:  # imported when the service is there: they bring the tokenize
 _LIMIT_OFFERED = 50  # suggestions that a client may still name by their id
 _LIMIT_DISMISSED = 50
 _LIMIT_AT_ONCE = 50_000  # code points; tokenizing so many takes some hundredths of a second
-_READING_SECONDS = (
-    0.05  # a user who types on within this did not stop to read: the service is for the next key then
-)
+_READING_SECONDS = 0.05  # a user who types on within this does not read: the next key needs the service
 _log = logging.getLogger(__name__)
 
 Publish = Callable[["FileSession", Answer, bool], None]
@@ -157,14 +155,14 @@ class FileSession:
             self._recorder.freeze()
 
     def forget_changes_since(self, then: float) -> bool:
-        """Begin the stream again if it has changes as new as this; return whether it had."""
+        """Begin the stream again if it has changes as new as this. Returns whether it had."""
         if self._recorder is None or not self._recorder.changed_since(then):
             return False
         self._recorder.rebase()
         return True
 
     def leave_name(self, offset: int) -> bool:
-        """Finish the half-typed name if the cursor is not at its end; return whether there was one to finish."""
+        """Finish the half-typed name if the cursor is not at its end. Returns whether there was one."""
         recorder = self._recorder
         if recorder is None or recorder.partial is None or recorder.partial.end == offset:
             return False
@@ -174,7 +172,7 @@ class FileSession:
     # --- the stream ---
 
     def begin_stream(self, predictions: "Predictions") -> asyncio.Task[None] | None:
-        """Record from the current text on. A long text is tokenized in a thread; the task ends with that."""
+        """Record from the current text on. The task, if there is one, tokenizes a long text in a thread."""
         self._stop_reading()
         text = self._document.text
         if len(text) <= _LIMIT_AT_ONCE:
@@ -215,7 +213,7 @@ class FileSession:
         self._settle(Answer(silence=reason))
 
     def answer_at_once(self, predictions: "Predictions") -> bool:
-        """Answer without asking, if the newest changes follow the suggestion in view; return whether they do."""
+        """Answer without asking if the newest changes follow the suggestion in view. Returns whether so."""
         if self._is_along and self._shown is not None:
             self._settle(Answer((self._shown,)))  # the rest remains, so nothing flickers
             return True
@@ -339,9 +337,8 @@ class FileSession:
         self._is_along = along
 
     def _is_acceptance(self, edited: Sequence[Edited]) -> bool:
-        if (
-            len(edited) != 1 or len(edited[0].change.text) == 1
-        ):  # one key is typing, even if it is all that was offered
+        """Do these changes apply a suggestion? One key is typing, even if it is all that was offered."""
+        if len(edited) != 1 or len(edited[0].change.text) == 1:
             return self._accepting is not None and bool(edited)
         candidates = [self._shown, self._accepting]
         if self.answer is not None:

@@ -141,7 +141,7 @@ class Predictions:
         return answer
 
     async def look_ahead(self, view: FileView, best: Suggestion) -> Ahead | None:
-        """Ask for the edit after the best suggestion, as if the user had accepted it. Raises ServiceUnavailable."""
+        """Ask for the edit after the best suggestion, as if it were accepted. Raises ServiceUnavailable."""
         model = self._model
         edits = (*view.recorder.edits, *best.edits)
         if model is None or not best.edits or len(edits) > model.limit_edits:

@@ -3,7 +3,8 @@
     idle --ask--> asking --answer--> answered --look_ahead--> looking ahead
      ^-----------------------withdraw or cancel-----------------------'
 
-A question runs in a task of its own. An answer may come at any time: from the task, or because it is known without asking.
+A question runs in a task of its own. An answer comes from that task, or at any time if it is known without
+asking.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ class QuestionState(Enum):
 
 
 class Question:
-    """One document's question. `number` counts the questions, so that a later one can be told from an earlier one."""
+    """The newest question about one document. `number` counts the questions asked so far."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -48,7 +49,7 @@ class Question:
         return QuestionState.ANSWERED
 
     def ask(self, work: Work) -> None:
-        """Ask anew: `work` must find an answer for the current text."""
+        """Ask: `work` must find an answer for the current text."""
         self.withdraw()
         self.number += 1
         self._waiting = asyncio.get_running_loop().create_future()

@@ -8,7 +8,7 @@ from model.editing.recorder import Recorder
 
 
 class RecordedHunk(NamedTuple):
-    """Edits of the stream that were made one after another in one region: the first, and the one after the last."""
+    """Successive edits of the stream in one region: the first, and the one after the last."""
 
     first: int
     last: int

@@ -1,7 +1,8 @@
-"""The writer of recordings: the user's changes, kept for training if they say so, as `workspaceRecording@1.0`.
+"""The writer of recordings: the user's changes, kept for training if they say so.
 
-Each process writes one file a day, in JSON lines. A line is written at once and whole, so a crash costs at most the last. Offsets
-count UTF-16 code units, as in the recordings of other tools. The folder is made with the first recording.
+The shape is `workspaceRecording@1.0`: JSON lines. Each process writes one file a day. A line is written at
+once and whole, so a crash costs at most the last. Offsets count UTF-16 code units, as in the recordings of
+other tools. The folder is made with the first recording.
 """
 
 import itertools
@@ -71,7 +72,7 @@ class RecordingWriter:
         if document.uri in self._ids:
             return True
         self._ids[document.uri] = next(self._numbers)
-        self._write("documentEncountered", document, relativePath=self._relative(document.uri))
+        self._write("documentEncountered", document, relativePath=self._relative_path(document.uri))
         self._write("setContent", document, content=document.text, v=document.version)
         return False
 
@@ -102,7 +103,7 @@ class RecordingWriter:
                 _log.warning("the recording cannot be written: %s", error)
             self._broken = True
 
-    def _relative(self, uri: str) -> str:
+    def _relative_path(self, uri: str) -> str:
         root = (self._root or "").rstrip("/") + "/"
         return uri.removeprefix(root) if self._root else uri
 

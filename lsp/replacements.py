@@ -1,7 +1,7 @@
 """The recorded stream as whole replacements: old tokens and the new ones that the user put instead.
 
-The stream has the deletion of a word and the insertion of another as separate edits, and in separate bursts when the user
-paused between them. Here such edits are one replacement, as the user meant them.
+The stream has the deletion of a word and the insertion of another as separate edits, and in separate bursts
+when the user paused between them. Here such edits are one replacement, as the user meant them.
 """
 
 import re

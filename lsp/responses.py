@@ -1,4 +1,4 @@
-"""Answers in the shapes that editors speak: inline completions, Copilot's inline edits, our own notifications."""
+"""Answers in the shapes of the editors' methods: inline completions, Copilot's inline edits, our own."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -96,9 +96,9 @@ def build_suggestion(document: Document, suggestion: Suggestion) -> dict[str, An
 
 
 def build_reason(document: Document, reason: Reason) -> dict[str, Any]:
-    """Build a replacement from `oldText` to `newText`, one of which may be empty, with its ranges as `places`.
+    """Build a replacement of `oldText` by `newText`, one of which may be empty, with its ranges as `places`.
 
-    `range` is the newest of them and `text` one text for the replacement, for clients that want no more than this.
+    `range` is the newest of them and `text` one text for the replacement, for clients that want no more.
     """
     ranges = [build_range(document, *each) for each in reason.ranges]
     return {

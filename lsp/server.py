@@ -84,37 +84,37 @@ def _add_lifecycle(server: Server) -> None:
         await server.files.stop()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def configured(params: types.DidChangeConfigurationParams) -> None:
+    async def change_configuration(params: types.DidChangeConfigurationParams) -> None:
         options = _convert_to_json(params.settings) or _convert_to_json(await _ask_for_settings(server))
         if is_about_us(options):
             await server.files.configure(server.read_settings(options))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def watched(params: types.DidChangeWatchedFilesParams) -> None:
+    def switch_branch(params: types.DidChangeWatchedFilesParams) -> None:
         server.files.switch_branch()
 
 
 def _add_notifications(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def saved(params: types.DidSaveTextDocumentParams) -> None:
+    def save(params: types.DidSaveTextDocumentParams) -> None:
         server.files.save(params.text_document.uri)
 
     @server.feature("textDocument/didFocus")
-    def focused(params: Any) -> None:
+    def focus(params: Any) -> None:
         document = getattr(params, "textDocument", None)  # some editors send the uri alone
         server.files.focus(str(document.uri if document is not None else params.uri))
 
     @server.feature("likewise/cursor")
-    def moved(params: Any) -> None:
+    def move_cursor(params: Any) -> None:
         version = getattr(params.textDocument, "version", None)
         server.files.move_cursor(str(params.textDocument.uri), version, _read_position(params.position))
 
     @server.feature("textDocument/didShowInlineEdit")
-    def shown(params: Any) -> None:
+    def count_shown_edit(params: Any) -> None:
         server.files.count_shown(str(params.item.command.arguments[0]))
 
     @server.feature("textDocument/didShowCompletion")
-    def shown_completion(params: Any) -> None:
+    def count_shown_completion(params: Any) -> None:
         server.files.count_shown(str(params.item.command.arguments[0]))
 
 

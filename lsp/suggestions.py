@@ -1,7 +1,8 @@
 """Suggestions in the editor's text: carried over the user's typing, and replaced only for a reason.
 
-A suggestion is a change of the document's text at one version. When the user types along with it the rest remains; when they
-type something else it is dropped. A new answer replaces it only if it no longer stands, so that nothing flickers.
+A suggestion is a change of the document's text at one version. When the user types along with it the rest
+remains; when they type something else it is dropped. A new answer replaces it only if it no longer stands, so
+that nothing flickers.
 """
 
 import uuid
@@ -17,7 +18,7 @@ from model.silence import Silence
 if TYPE_CHECKING:
     from lsp.recorded_hunks import TextRange
 
-# The suggestion in view stays while its confidence is at least this share of the threshold; a new one needs all of it.
+# The suggestion in view stays with this share of the threshold; a new one needs all of it.
 STAYING_SHARE = 0.85
 # The suggestion in view gives way to another only for this much more confidence, as long as it stands itself.
 _BETTER_BY = 0.1
@@ -69,7 +70,7 @@ class Answer:
 
 
 def silence_from_wire(reason: str) -> Silence:
-    """Read a silence that the service named. One that we do not know may come from a service of another version."""
+    """Read a silence that the service named; INTERNAL if it is unknown here."""
     try:
         return Silence(reason)
     except ValueError:
@@ -99,7 +100,7 @@ def is_whole(suggestion: Suggestion, change: Change, removed: str) -> bool:
 def select_suggestions(
     shown: Suggestion | None, fresh: Sequence[Suggestion], threshold: float
 ) -> list[Suggestion]:
-    """Choose the fresh suggestions to show. The one in view comes first if it still stands, and keeps its id."""
+    """Choose the fresh suggestions to show. The one in view stays first, with its id, if it still stands."""
     found = [replace(each, id=shown.id) if shown and each.is_same(shown) else each for each in fresh]
     known = next((each for each in found if shown and each.id == shown.id), None)
     result = [each for each in found if each.confidence >= threshold or each is known]

@@ -1,8 +1,9 @@
 """The fast path around pygls: every use of its private members is in this file.
 
-pygls converts each message to typed objects and reads stdin in a thread. Both cost more than a keystroke may. Here a
-didChange notification is taken from its JSON as it came, notifications that are plain JSON leave without a converter, and the
-event loop itself reads stdin. pygls also keeps its own copy of each text, which counts lines differently: here it is never made.
+pygls converts each message to typed objects and reads stdin in a thread. Both cost more than a keystroke may.
+Here a didChange notification is taken from its JSON as it came, notifications that are plain JSON leave
+without a converter, and the event loop itself reads stdin. pygls also keeps its own copy of each text, which
+counts lines differently: here it is never made.
 """
 
 import asyncio
@@ -48,7 +49,7 @@ class _RawChange(NamedTuple):
 
 
 class FastProtocol(LanguageServerProtocol):
-    """Passes documents to their owner in the order of arrival: pygls calls these methods before any other handler."""
+    """Passes documents to their owner in the order of arrival: pygls calls these methods first."""
 
     _server: "FastServer"
 

@@ -1,6 +1,7 @@
 """All open files: routes each message of the editor to a file's session, and each answer to the editor.
 
-Knows nothing of the protocol. Everything here runs in one thread: notifications are taken at once and in order, answers come later.
+Knows nothing of the protocol. Everything here runs in one thread: notifications are taken at once and in
+order, answers come later.
 """
 
 import asyncio
@@ -31,13 +32,10 @@ if TYPE_CHECKING:
     from lsp.predictions import Predictions, ServedModel
 
 _THINKING_SECONDS = 0.25  # a sooner answer needs no "thinking": the status must not flicker at each key
-_SWITCH_SECONDS = (
-    2.0  # an editor takes up to this long to read files again after another branch was checked out
-)
-_CROWD_SECONDS, _CROWD_FILES = (
-    1.0,
-    3,
-)  # more files opened at once are a restored session, not files to edit now
+_SWITCH_SECONDS = 2.0  # an editor takes up to this long to read files again after a checkout
+# More files opened at once than this are a restored session, not files to edit now.
+_CROWD_FILES = 3
+_CROWD_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 

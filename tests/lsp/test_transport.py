@@ -78,7 +78,7 @@ def change(version: int, *events: dict[str, Any]) -> bytes:
 
 
 def initialize() -> bytes:
-    params = {"capabilities": {}, "processId": None, "rootUri": None}
+    params: dict[str, Any] = {"capabilities": {}, "processId": None, "rootUri": None}
     return message("initialize", params, id=1)
 
 
