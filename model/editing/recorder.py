@@ -52,6 +52,7 @@ class _Checkpoint(NamedTuple):
     edits: tuple[Edit, ...]
     bursts: tuple[RecordedBurst, ...]
     name: HalfTyped | None
+    name_begin: int  # the number of the first change in the burst that the name is of
 
 
 def steps_of(
@@ -394,6 +395,7 @@ class Recorder:
                 tuple(self.edits),
                 tuple(self.bursts),
                 self.partial,
+                self._burst_begin,
             )
         )
 
@@ -415,6 +417,7 @@ class Recorder:
             self.partial = name
             self._burst = None
             self._frozen = list(checkpoint.bursts)
+            self._burst_begin = checkpoint.name_begin
         else:  # the same lines in another order
             self._replay(current)
 
