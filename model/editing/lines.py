@@ -21,6 +21,11 @@ def segments(text: str) -> list[str]:
     return found
 
 
+def break_length(segment: str) -> int:
+    """The length of the line break that a segment begins with."""
+    return 2 if segment.startswith("\r\n") else int(segment.startswith(("\r", "\n")))
+
+
 class Splice(NamedTuple):
     """A change that was made: the text that it took away, and the segments `old`, at `first`, that became `new`."""
 
