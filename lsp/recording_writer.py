@@ -18,6 +18,7 @@ from typing import Any
 
 from lsp.document import Document
 from model.editing.change import Change
+from model.editing.code_units import count_units
 
 SHAPE = "workspaceRecording@1.0"
 _log = logging.getLogger(__name__)
@@ -44,13 +45,13 @@ class RecordingWriter:
         if not self._encounter(document):  # its new content is in the recording already
             return
         for change in changes:
-            edit = [_utf16(before, change.start), _utf16(before, change.end), change.text]
+            edit = _convert_to_units(before, change)
             self._write("changed", document, edit=[edit], v=document.version)
-            before = before[: change.start] + change.text + before[change.end :]
+            before = change.apply_to(before)
 
     def write_selection(self, document: Document, offset: int) -> None:
         if self._encounter(document):
-            unit = _utf16(document.text, offset)
+            unit = count_units(document.text[:offset])
             self._write("selectionChanged", document, selection=[[unit, unit]])
 
     def write_event(self, document: Document, name: str, **data: Any) -> None:
@@ -62,9 +63,8 @@ class RecordingWriter:
         self._ids.pop(document.uri, None)
 
     def write_suggestion(self, document: Document, suggestion: str, change: Change) -> None:
-        text = document.text
-        edit = [[_utf16(text, change.start), _utf16(text, change.end), change.text]]
-        self.write_event(document, "suggested", suggestion=suggestion, edit=edit)
+        edit = _convert_to_units(document.text, change)
+        self.write_event(document, "suggested", suggestion=suggestion, edit=[edit])
 
     def _encounter(self, document: Document) -> bool:
         """Write the document into today's file unless it is there; return whether it was there before."""
@@ -126,8 +126,6 @@ def _read_inode(file: Path) -> int:
         return -1
 
 
-def _utf16(text: str, offset: int) -> int:
-    """Convert a number of code points to UTF-16 code units."""
-    if text.isascii():
-        return offset
-    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
+def _convert_to_units(text: str, change: Change) -> list[Any]:
+    """Convert a change of a text to the units of recordings."""
+    return [count_units(text[: change.start]), count_units(text[: change.end]), change.text]

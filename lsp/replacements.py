@@ -104,7 +104,7 @@ def _is_continued(first: Replacement, second: Replacement, tokens: Sequence[int]
     # A change inside of a text that was just pasted is a replacement of its own.
     return (
         first.end < second.start
-        and second.hunk.first not in recorder.run_ends
+        and second.hunk.first not in recorder.burst_ends
         and _is_within(tokens[first.end : second.start], tokenizer)
     )
 

@@ -23,7 +23,8 @@ from tqdm import tqdm
 
 from model.editing.change import Change
 from model.editing.edits import opcodes
-from model.editing.tokenizer import lex, segments
+from model.editing.lines import segments
+from model.editing.tokenizer import lex
 from training.data.dataset import Kind
 from training.refactorings.refactoring import refactor
 from training.sources.corpus import Repository, read_corpus

@@ -13,7 +13,6 @@ from lsp.document import Document
 from lsp.exclusions import LIMIT_CHARACTERS
 from lsp.file_session import FileSession
 from lsp.question import QuestionState
-from lsp.recorded_hunks import find_hunks
 from lsp.settings import Settings
 from lsp.status import EditorStatus
 from lsp.suggestions import Answer
@@ -173,7 +172,7 @@ async def test_accepting_before_or_after_the_change_tags_the_edits(
                 desk.workspace.accept(best.id)
             recorder = desk.file.recorder
             assert recorder is not None
-            assert [recorder.is_accepted(first) for first, _ in find_hunks(recorder)] == [False, True]
+            assert [burst.accepted for burst in recorder.bursts] == [False, True]
             assert desk.workspace.counters["accepted"] == 1
 
 

@@ -10,7 +10,8 @@ from random import Random
 from typing import Any
 
 from model.editing.edits import Instance
-from model.editing.tokenizer import hash_of, segments
+from model.editing.lines import segments
+from model.editing.tokenizer import hash_of
 from training.data.dataset import DatasetWriter, Kind
 from training.sources.git import has_secret, rejected_change
 from training.sources.recording_reader import recorded_sessions

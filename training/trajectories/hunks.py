@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from model.editing.burst import Change
+from model.editing.change import Change
 from model.editing.edits import opcodes
-from model.editing.tokenizer import lex, segments
+from model.editing.lines import segments
+from model.editing.tokenizer import lex
 from training.trajectories.trajectory import offsets_of
 
 _LIMIT_LINES = 4000  # lines that differ at the ends of the difference; difflib takes seconds beyond that

@@ -1,18 +1,20 @@
 """A session: a text and the changes made to it one after another, before tokens come in.
 
 Git histories, an editor's local history, recordings and synthetic refactorings all become sessions, and sessions become
-instances in one place: here, by the same bursts with which the language server records a user.
+instances here, by the recorder with which the language server records a user.
 """
 
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from model.editing.burst import Burst, Change, TokenText
-from model.editing.edits import Instance, Slots, stop_edit
+from model.editing.change import Change
+from model.editing.edits import Instance, stop_edit
+from model.editing.recorder import Recorder, steps_of
 from model.editing.tokenizer import Tokenizer
 from training.data.dataset import Kind
 
+_NO_LIMIT = 1 << 30  # an instance is cut after it was recorded, not folded
 _LINES_REMEMBERED = 100_000  # mining meets the lines of a file again and again, in every version
 
 
@@ -40,33 +42,34 @@ class Session(NamedTuple):
     kind: Kind
     conditioning: int = 0  # so many changes are given: nobody could have predicted them
     is_complete: bool = True  # after the last change nothing more is to be edited in this text
+    times: tuple[float, ...] | None = (
+        None  # of the changes, in seconds, if they were typed; those of one time are one step
+    )
 
 
 def texts_of(session: Session) -> list[str]:
     """The text at first and after each change."""
     result = [session.text]
     for change in session.changes:
-        text = result[-1]
-        result.append(text[: change.start] + change.text + text[change.end :])
+        result.append(change.apply_to(result[-1]))
     return result
 
 
 def instance_from_session(session: Session, tokenizer: Tokenizer, limit_edits: int) -> Instance | None:
     """The session in tokens, cut at `limit_edits`; None when nothing is left to predict."""
-    text = TokenText(tokenizer, session.text)
-    state = text.state()
-    slots = Slots(state)
-    conditioning = 0
-    for number, change in enumerate(session.changes):
-        replaced = text.replace(change)
-        for edit in Burst(text, replaced).edits():
-            slots.apply_explicit(edit)
-        if number < session.conditioning:
-            conditioning = len(slots.edits)
-        if len(slots.edits) > limit_edits:
-            break
-    edits = slots.edits[:limit_edits]
-    if session.is_complete and len(slots.edits) < limit_edits and slots.edits:
+    is_typed = session.times is not None
+    recorder = Recorder(tokenizer, session.text, _NO_LIMIT, is_typed=is_typed)
+    conditioning, number = 0, 0
+    for step, seconds in steps_of(session.changes, session.times):
+        recorder.record(step, seconds)
+        number += len(step)
+        if number <= session.conditioning:
+            conditioning = len(recorder.edits)
+        if not is_typed and len(recorder.edits) > limit_edits:
+            break  # an undo may still take typed edits back
+    recorder.finish_name()
+    state, edits = recorder.state, recorder.edits[:limit_edits]
+    if session.is_complete and len(recorder.edits) < limit_edits and edits:
         edits = [*edits, stop_edit(len(state))]
     if len(edits) <= conditioning:
         return None

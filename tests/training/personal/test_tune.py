@@ -6,10 +6,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from model.editing.burst import TokenText
 from model.editing.change import Change
 from model.editing.edits import Instance
-from model.editing.writing import Writer
+from model.editing.recorder import Recorder
 from model.inference.bundle import Bundle, seal
 from training.data.batches import Batches, BatchSize
 from training.data.examples import Examples
@@ -43,12 +42,11 @@ def _run(folder: Path, bundle: Path) -> Path:
 def _held_out() -> Batches:
     """A rename at three places."""
     bundle = Bundle.load(_TINY)
-    writer = Writer(TokenText(bundle.require_tokenizer(), _TEXT))
+    recorder = Recorder(bundle.require_tokenizer(), _TEXT)
     places = [found.start() for found in re.finditer("result", _TEXT)]
-    for index, place in enumerate(places):
-        writer.write(index, Change(place, place + len("result"), "amount"))  # as long as the old name
-    question = writer.question(None, 100)
-    instance = Instance(question.state, tuple(question.edits), conditioning=1)
+    for place in places:
+        recorder.record([Change(place, place + len("result"), "amount")])  # as long as the old name
+    instance = Instance(recorder.state, tuple(recorder.edits), conditioning=1)
     examples = Examples([instance] * 3, bundle.config.vocabulary_size)
     return Batches(examples, load_network(_TINY)[1], BatchSize(2, 1000))
 

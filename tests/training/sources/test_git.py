@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.editing.tokenizer import segments
+from model.editing.lines import segments
 from training.sources.git import (
     Exclusions,
     change_fingerprint,
