@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp.hunks import hunks, place_of
+from lsp.recorded_hunks import find_hunks, range_of_hunk
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, apply
 from model.editing.recorder import Recorder
@@ -59,7 +59,7 @@ class Typist:
         """The edits as a reader sees them: [-deleted-][+inserted+], place by place."""
         slots, decode = self.recorder.slots, small_tokenizer().decode
         result = ""
-        for first, last in hunks(self.recorder):
+        for first, last in find_hunks(self.recorder):
             edits = self.recorder.edits[first:last]
             deleted = decode([slots.contents[edit.position] for edit in edits if edit.content == DELETE])
             inserted = decode([edit.content for edit in edits if edit.content != DELETE])
@@ -116,7 +116,7 @@ def test_after_any_changes_the_stream_with_its_prefix_is_the_text(text: str, dat
         assert len(recorder.edits) <= recorder._limit_edits
         assert (service.state, service.edits) == (recorder.state, recorder.edits)
         assert recorder.cursor is None or recorder.cursor in recorder.slots.order
-        for place in (place_of(recorder, hunk) for hunk in hunks(recorder)):
+        for place in (range_of_hunk(recorder, hunk) for hunk in find_hunks(recorder)):
             assert 0 <= place.start <= place.end <= len(text)
 
 

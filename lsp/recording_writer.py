@@ -1,7 +1,8 @@
-"""What the user did, kept for training if they say so: JSON lines in the shape `workspaceRecording@1.0`.
+"""The writer of recordings: the user's changes, kept for training if they say so.
 
-One file a day and process. Each line is written at once and whole, so a crash costs at most the last. Offsets
-count UTF-16 code units, as in the recordings of other tools. Who records nothing has no folder.
+The shape is `workspaceRecording@1.0`: JSON lines. Each process writes one file a day. A line is written at
+once and whole, so a crash costs at most the last. Offsets count UTF-16 code units, as in the recordings of
+other tools. The folder is made with the first recording.
 """
 
 import itertools
@@ -23,7 +24,7 @@ SHAPE = "workspaceRecording@1.0"
 _log = logging.getLogger(__name__)
 
 
-class Recordings:
+class RecordingWriter:
     """The recording of one process."""
 
     def __init__(self, folder: Path, root: str | None = None) -> None:
@@ -36,53 +37,53 @@ class Recordings:
         self._numbers = itertools.count(1)
         self._broken = False
 
-    def opened(self, document: Document) -> None:
+    def write_document(self, document: Document) -> None:
         self._encounter(document)
 
-    def changed(self, document: Document, before: str, changes: Sequence[Change]) -> None:
-        """Changes that have just been made to a text, which was `before`."""
-        if not self._encounter(document):  # its new content is recorded already
+    def write_changes(self, document: Document, before: str, changes: Sequence[Change]) -> None:
+        """Write changes that have just been made to the text `before`."""
+        if not self._encounter(document):  # its new content is in the recording already
             return
         for change in changes:
-            edit = _in_units(before, change)
+            edit = _convert_to_units(before, change)
             self._write("changed", document, edit=[edit], v=document.version)
             before = change.apply_to(before)
 
-    def selected(self, document: Document, offset: int) -> None:
+    def write_selection(self, document: Document, offset: int) -> None:
         if self._encounter(document):
             unit = count_units(document.text[:offset])
             self._write("selectionChanged", document, selection=[[unit, unit]])
 
-    def event(self, document: Document, name: str, **data: Any) -> None:
-        """What became of a suggestion, a save, a change of focus."""
+    def write_event(self, document: Document, name: str, **data: Any) -> None:
+        """Write a save, a change of focus or the fate of a suggestion."""
         if self._encounter(document):
             self._write("event", document, data={"event": name, **data})
 
-    def closed(self, document: Document) -> None:
+    def forget(self, document: Document) -> None:
         self._ids.pop(document.uri, None)
 
-    def suggested(self, document: Document, suggestion: str, change: Change) -> None:
-        edit = _in_units(document.text, change)
-        self.event(document, "suggested", suggestion=suggestion, edit=[edit])
+    def write_suggestion(self, document: Document, suggestion: str, change: Change) -> None:
+        edit = _convert_to_units(document.text, change)
+        self.write_event(document, "suggested", suggestion=suggestion, edit=[edit])
 
     def _encounter(self, document: Document) -> bool:
-        """Make sure that the file of today knows the document; true if it knew it before."""
+        """Write the document into today's file unless it is there; return whether it was there before."""
         self._turn_page()
         if document.uri in self._ids:
             return True
         self._ids[document.uri] = next(self._numbers)
-        self._write("documentEncountered", document, relativePath=self._relative(document.uri))
+        self._write("documentEncountered", document, relativePath=self._relative_path(document.uri))
         self._write("setContent", document, content=document.text, v=document.version)
         return False
 
     def _turn_page(self) -> None:
         file = self._folder / f"{date.today().isoformat()}.{self._session[:8]}.jsonl"
-        if file == self._file and _inode(file) == self._inode:
+        if file == self._file and _read_inode(file) == self._inode:
             return
         self._file = file
         self._ids.clear()
         self._put({"kind": "header", "documentType": SHAPE, "uuid": self._session, "repoRootUri": self._root})
-        self._inode = _inode(file)
+        self._inode = _read_inode(file)
 
     def _write(self, kind: str, document: Document, **values: Any) -> None:
         self._put({"kind": kind, "id": self._ids[document.uri], **values})
@@ -102,13 +103,13 @@ class Recordings:
                 _log.warning("the recording cannot be written: %s", error)
             self._broken = True
 
-    def _relative(self, uri: str) -> str:
+    def _relative_path(self, uri: str) -> str:
         root = (self._root or "").rstrip("/") + "/"
         return uri.removeprefix(root) if self._root else uri
 
 
-def entries(lines: Iterable[str]) -> Iterable[dict[str, Any]]:
-    """The entries of a recording; a line cut off by a crash is none."""
+def read_entries(lines: Iterable[str]) -> Iterable[dict[str, Any]]:
+    """Read the entries of a recording; skip a line that a crash cut off."""
     for line in lines:
         try:
             entry = json.loads(line)
@@ -118,13 +119,13 @@ def entries(lines: Iterable[str]) -> Iterable[dict[str, Any]]:
             yield entry
 
 
-def _inode(file: Path) -> int:
+def _read_inode(file: Path) -> int:
     try:
         return file.stat().st_ino
     except OSError:
         return -1
 
 
-def _in_units(text: str, change: Change) -> list[Any]:
-    """A change of a text as it is recorded."""
+def _convert_to_units(text: str, change: Change) -> list[Any]:
+    """Convert a change of a text to the units of recordings."""
     return [count_units(text[: change.start]), count_units(text[: change.end]), change.text]

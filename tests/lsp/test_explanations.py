@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp.document import Document
-from lsp.reasons import reasons
-from lsp.replacements import replacements
+from lsp.explanations import explain
+from lsp.replacements import find_replacements
 from model.editing.change import Change
 from tests.lsp.test_replacements import after_any_changes
 from tests.model.editing.test_recorder import Typist
@@ -18,8 +18,11 @@ def explained(typist: Typist, because: Sequence[int] | None = None) -> list[tupl
     """What was done, and the lines of its places; by default every edit of the stream is a reason."""
     document = Document("file:///a.py", "python", 1, typist.text)
     indices = range(len(typist.recorder.edits)) if because is None else because
-    found = reasons(document, typist.recorder, indices)
-    return [(each.old, each.new, [document.line_at(at.start) + 1 for at in each.places]) for each in found]
+    found = explain(document, typist.recorder, indices)
+    return [
+        (each.old, each.new, [document.line_at(text_range.start) + 1 for text_range in each.ranges])
+        for each in found
+    ]
 
 
 def test_one_edit_of_a_replacement_names_all_of_it() -> None:
@@ -51,7 +54,7 @@ def test_only_what_is_named_is_told_and_no_more_than_three() -> None:
     typist = Typist("a\nb\nc\nd\n")
     for line in range(4):
         typist.change(Change(2 * line, 2 * line + 1, str(line)), pause=2.0)
-    a, b, c, d = (each.hunk.first for each in replacements(typist.recorder))
+    a, b, c, d = (each.hunk.first for each in find_replacements(typist.recorder))
     assert explained(typist, [a]) == [("a", "0", [1])]
     assert [old for old, _, _ in explained(typist, [a, d, b, c])] == ["d", "b", "a"]
 
@@ -100,8 +103,8 @@ def test_places_move_with_what_is_typed_above() -> None:
 def test_each_is_told_once_and_stands_in_the_text(text: str, data: st.DataObject) -> None:
     recorder = after_any_changes(text, data)
     document = Document("file:///a.py", "python", 1, recorder.text.text)
-    found = reasons(document, recorder, range(len(recorder.edits)))
+    found = explain(document, recorder, range(len(recorder.edits)))
     assert len({(each.old, each.new) for each in found}) == len(found) <= 3
     assert all(each.old or each.new for each in found)
-    for start, end in (place for each in found for place in each.places):
+    for start, end in (text_range for each in found for text_range in each.ranges):
         assert 0 <= start <= end <= len(document)

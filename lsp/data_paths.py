@@ -1,4 +1,4 @@
-"""Where the language server keeps what outlives it: a folder of the user's that no one else may read."""
+"""The files that outlive the language server, in a folder that only the user may read."""
 
 from pathlib import Path
 
@@ -15,5 +15,5 @@ def recordings_folder() -> Path:
     return data_folder() / "recordings"
 
 
-def dismissed_file() -> Path:
+def dismissals_file() -> Path:
     return data_folder() / "dismissed"

@@ -1,4 +1,4 @@
-"""Dismissed suggestions, remembered across restarts by a hash: neither they nor the text around them can be read back."""
+"""Dismissed suggestions, kept across restarts as hashes, so that no text can be read back."""
 
 import hashlib
 import logging
@@ -7,12 +7,12 @@ import secrets
 import time
 from pathlib import Path
 
-_LIMIT_REMEMBERED = 5000  # beyond this the oldest are forgotten
+_LIMIT_KEPT = 5000  # beyond this the oldest are forgotten
 _log = logging.getLogger(__name__)
 
 
-class Memory:
-    """The dismissed suggestions. The first line of its file is a random key, so that equal hashes are equal here only."""
+class Dismissals:
+    """The dismissed suggestions. The first line of the file is a random key, so its hashes are its own."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -21,9 +21,9 @@ class Memory:
         try:
             self._load()
         except (OSError, ValueError) as error:
-            _log.warning("dismissed suggestions are remembered until the end of this session only: %s", error)
+            _log.warning("dismissed suggestions are kept until the end of this session only: %s", error)
 
-    def dismiss(self, suggestion: str, surroundings: str) -> None:
+    def add(self, suggestion: str, surroundings: str) -> None:
         digest = self._digest(suggestion, surroundings)
         if digest in self._known:
             return
@@ -31,9 +31,9 @@ class Memory:
         try:
             _append(self._path, f"{digest} {int(time.time())}\n")
         except OSError as error:
-            _log.warning("a dismissed suggestion could not be remembered: %s", error)
+            _log.warning("a dismissed suggestion could not be written: %s", error)
 
-    def is_dismissed(self, suggestion: str, surroundings: str) -> bool:
+    def has(self, suggestion: str, surroundings: str) -> bool:
         return self._digest(suggestion, surroundings) in self._known
 
     def _digest(self, suggestion: str, surroundings: str) -> str:
@@ -51,22 +51,22 @@ class Memory:
         self._key = bytes.fromhex(first)
         lines = [line for line in lines if len(line.split()) == 2]
         self._known = {line.split()[0] for line in lines}
-        if len(lines) > 2 * _LIMIT_REMEMBERED:
-            rewrite(self._path, [first, *lines[-_LIMIT_REMEMBERED:]])
+        if len(lines) > 2 * _LIMIT_KEPT:
+            replace_lines(self._path, [first, *lines[-_LIMIT_KEPT:]])
 
 
 def forget_since(path: Path, since: float) -> int:
-    """Remove what was dismissed at or after a time; how many there were."""
+    """Remove the suggestions that were dismissed at or after a time; return their number."""
     if not path.exists():
         return 0
     first, *lines = path.read_text("ascii").splitlines() or [""]
     kept = [line for line in lines if len(line.split()) == 2 and float(line.split()[1]) < since]
-    rewrite(path, [first, *kept])
+    replace_lines(path, [first, *kept])
     return len(lines) - len(kept)
 
 
-def rewrite(path: Path, lines: list[str]) -> None:
-    """Replace a file at once, so that no moment has half of it."""
+def replace_lines(path: Path, lines: list[str]) -> None:
+    """Replace a file at once, so that it is never half written."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
