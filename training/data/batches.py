@@ -13,7 +13,7 @@ from model.editing.edits import Instance
 from model.features.arrays import Batch, ExplicitBatch, explicit_batch, implicit_batch
 from model.networks.explicit_rnn import ExplicitTorchBatch
 from model.networks.incremental import TorchBatch
-from training.data.crops import Crops, cropped, draw_crops
+from training.data.crops import Crops, crop_instance, draw_crops
 from training.data.dataset import Split
 from training.data.examples import Examples
 
@@ -83,7 +83,7 @@ class Batches:
         instance = self.examples.instances[row]
         if self._crops is None:
             return instance
-        return cropped(instance, int(self._crops.first[row]), int(self._crops.last[row]))
+        return crop_instance(instance, int(self._crops.first[row]), int(self._crops.last[row]))
 
     def in_order(self) -> Iterator[Rows]:
         """All rows once, similar sizes together: for measuring."""

@@ -52,7 +52,7 @@ def _touched(split: Split) -> tuple[Ints, Ints]:
     return np.minimum(first, last), last
 
 
-def cropped(instance: Instance, first: int, last: int) -> Instance:
+def crop_instance(instance: Instance, first: int, last: int) -> Instance:
     """The instance with only the tokens from first to last (exclusive) of its state; all edits must point into it."""
     length, kept = len(instance.state), last - first + 2
 

@@ -12,18 +12,22 @@ from typing import Any
 from model.editing.edits import Instance
 from model.editing.tokenizer import hash_of, segments
 from training.data.dataset import DatasetWriter, Kind
-from training.sources.git import has_secret, rejected_change
+from training.data.line_cache import CachingTokenizer
+from training.sources.filters import check_change, has_secret
 from training.sources.recording_reader import recorded_sessions
 from training.sources.vscode_history import histories
-from training.trajectories.excerpts import Setting, Windows
+from training.trajectories.excerpts import ExcerptCutter
 from training.trajectories.hunks import hunks_between
-from training.trajectories.trajectory import RememberingTokenizer, Session, instance_from_session
+from training.trajectories.mining_setting import MiningSetting
+from training.trajectories.trajectory import Trajectory, instance_from_trajectory
 
 _HELD_OUT = 10  # one file in so many is dev
 _VERSIONS = 4  # of a file in one session at most
 
 
-def saved_sessions(folders: Iterable[Path], windows: Windows, seed: int) -> Iterator[tuple[str, Session]]:
+def saved_sessions(
+    folders: Iterable[Path], windows: ExcerptCutter, seed: int
+) -> Iterator[tuple[str, Trajectory]]:
     """Path and session of every save in the local histories of editors."""
     for folder in folders:
         for history in histories(folder):
@@ -31,21 +35,21 @@ def saved_sessions(folders: Iterable[Path], windows: Windows, seed: int) -> Iter
                 versions = list(history.texts[number : number + _VERSIONS])
                 lines = segments(versions[0])
                 hunks = hunks_between(lines, segments(versions[1]))
-                if hunks is None or rejected_change(lines, hunks) is not None:
+                if hunks is None or check_change(lines, hunks) is not None:
                     continue
                 random = Random(f"{seed}:{history.path}:{number}")
-                for session in windows.sessions(versions, hunks, random):
+                for session in windows.cut(versions, hunks, random):
                     yield history.path, session._replace(kind=Kind.SAVES)
 
 
-def recorded(folders: Iterable[Path], windows: Windows, seed: int) -> Iterator[tuple[str, Session]]:
+def recorded(folders: Iterable[Path], windows: ExcerptCutter, seed: int) -> Iterator[tuple[str, Trajectory]]:
     """Path and session of everything that the language server recorded."""
     for folder in folders:
         yield from recorded_sessions(folder, windows)
 
 
 def write_own(
-    sessions: Iterable[tuple[str, Session]], tokenizer: RememberingTokenizer, setting: Setting, out: Path
+    sessions: Iterable[tuple[str, Trajectory]], tokenizer: CachingTokenizer, setting: MiningSetting, out: Path
 ) -> dict[str, Any]:
     """Write a dataset with the splits train and dev; its manifest. A ValueError when there is too little."""
     counts: Counter[str] = Counter()
@@ -55,7 +59,7 @@ def write_own(
         if has_secret(session.text) or any(has_secret(change.text) for change in session.changes):
             counts["secret"] += 1
             continue
-        instance = instance_from_session(session, tokenizer, setting.limit_edits)
+        instance = instance_from_trajectory(session, tokenizer, setting.limit_edits)
         if instance is not None:
             found.append((name, instance._replace(conditioning=max(1, instance.conditioning)), session.kind))
     if len(found) < 2:

@@ -15,9 +15,9 @@ import platformdirs
 from model.editing.change import Change
 from model.editing.tokenizer import segments
 from training.data.dataset import Kind
-from training.sources.git import rejected_path
-from training.trajectories.excerpts import Windows, grow_window
-from training.trajectories.trajectory import Session, offsets_of
+from training.sources.filters import check_path
+from training.trajectories.excerpts import ExcerptCutter, grow_excerpt
+from training.trajectories.trajectory import Trajectory, offsets_of
 
 _PAUSE_MILLISECONDS = 1000  # a longer pause ends a burst
 _REWRITE = 0.5  # a change of more than this share of the text is a checkout or a formatter: a new beginning
@@ -44,12 +44,12 @@ def default_folder() -> Path:
     return Path(platformdirs.user_data_dir("likewise", appauthor=False)) / "recordings"
 
 
-def recorded_sessions(folder: Path, windows: Windows) -> Iterator[tuple[str, Session]]:
+def recorded_sessions(folder: Path, windows: ExcerptCutter) -> Iterator[tuple[str, Trajectory]]:
     """Path and session of every recording in a folder."""
     for file in sorted(folder.rglob("*.jsonl")):
         with file.open(encoding="utf-8", errors="replace") as lines:
             for recording in recordings_in(lines):
-                if rejected_path(recording.path) is None:
+                if check_path(recording.path) is None:
                     random = Random(f"{file.name}:{recording.path}")
                     for session in sessions_of(recording, windows, random):
                         yield recording.path, session
@@ -101,7 +101,7 @@ def bursts_of(recording: Recording) -> list[tuple[str, Change]]:
     return result
 
 
-def sessions_of(recording: Recording, windows: Windows, random: Random) -> Iterator[Session]:
+def sessions_of(recording: Recording, windows: ExcerptCutter, random: Random) -> Iterator[Trajectory]:
     """Runs of bursts that lie so near to each other that one window holds them."""
     run: list[tuple[str, Change]] = []
     for text, change in bursts_of(recording):
@@ -117,27 +117,32 @@ def sessions_of(recording: Recording, windows: Windows, random: Random) -> Itera
     yield from _session(run, windows, random)
 
 
-def _session(run: list[tuple[str, Change]], windows: Windows, random: Random) -> Iterator[Session]:
+def _session(run: list[tuple[str, Change]], windows: ExcerptCutter, random: Random) -> Iterator[Trajectory]:
     if not run or not _fits(run, windows):
         return
     text = run[0][0]
     lines = segments(text)
     offsets = offsets_of(lines)
-    window = grow_window(
-        lines, _lines(offsets, run), (0, len(lines)), windows.setting.limit_state - 2, windows.length, random
+    window = grow_excerpt(
+        lines,
+        _lines(offsets, run),
+        (0, len(lines)),
+        windows.setting.limit_state - 2,
+        windows.count_tokens,
+        random,
     )
     if window is None:
         return
     begin, end = offsets[window[0]], offsets[window[1]]
     changes = tuple(Change(change.start - begin, change.end - begin, change.text) for _, change in run)
     # The recording goes on elsewhere, or the day was over: neither says that nothing was left to do here.
-    yield Session(text[begin:end], changes, Kind.RECORDING, conditioning=0, is_complete=False)
+    yield Trajectory(text[begin:end], changes, Kind.RECORDING, conditioning=0, is_complete=False)
 
 
-def _fits(run: list[tuple[str, Change]], windows: Windows) -> bool:
+def _fits(run: list[tuple[str, Change]], windows: ExcerptCutter) -> bool:
     lines = segments(run[0][0])
     first, last = _lines(offsets_of(lines), run)
-    return sum(map(windows.length, lines[first:last])) < 0.9 * windows.setting.limit_state
+    return sum(map(windows.count_tokens, lines[first:last])) < 0.9 * windows.setting.limit_state
 
 
 def _lines(offsets: list[int], run: list[tuple[str, Change]]) -> tuple[int, int]:

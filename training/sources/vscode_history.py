@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlparse
 
-from training.sources.git import LIMIT_BYTES, rejected_path, rejected_text
+from training.sources.filters import LIMIT_BYTES, check_path, check_text
 
 _EDITORS = ("Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf")
 
@@ -53,7 +53,7 @@ def _read(entries: Path) -> History | None:
         names = [str(entry["id"]) for entry in saved]
     except (OSError, ValueError, KeyError, TypeError):
         return None  # half-written or of a version that we do not know: one file less
-    if rejected_path(path.lstrip("/")) is not None:
+    if check_path(path.lstrip("/")) is not None:
         return None
     texts: list[str] = []
     for name in names:
@@ -70,4 +70,4 @@ def _text(path: Path) -> str | None:
         text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    return text if "\0" not in text and rejected_text(text) is None else None
+    return text if "\0" not in text and check_text(text) is None else None

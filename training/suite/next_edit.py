@@ -15,7 +15,8 @@ from model.editing.writing import Writer
 from model.inference.calibration import Evidence
 from model.inference.predictor import Predictor
 from model.inference.search import Wish, decode
-from training.cases import KINDS, Case, replay
+from training.suite.cases import KINDS, Case
+from training.suite.floors import replay
 
 THRESHOLDS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _BINS = 10

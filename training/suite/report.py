@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from model.inference.bundle import Bundle
 from model.inference.predictor import Predictor
-from training.cases import KINDS, Case, read_cases
+from training.suite.cases import KINDS, Case, read_cases
 from training.suite.next_edit import Answer, ask, ask_replay, report, summary
 
 _PICTURE = "next-edit.png"

@@ -9,9 +9,9 @@ from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.data.dataset import Dataset, Kind
 from training.personal.own_history import write_own
 from training.trajectories.excerpts import PRODUCT
-from training.trajectories.trajectory import Session
+from training.trajectories.trajectory import Trajectory
 
-SESSION = Session(SAMPLE, (Change(0, 0, "import os"), Change(0, 0, "import re")), Kind.SAVES)
+SESSION = Trajectory(SAMPLE, (Change(0, 0, "import os"), Change(0, 0, "import re")), Kind.SAVES)
 
 
 @pytest.mark.parametrize(

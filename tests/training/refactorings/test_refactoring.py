@@ -11,7 +11,7 @@ from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.data.dataset import Kind
 from training.refactorings.refactoring import refactor
 from training.refactorings.source import Source
-from training.trajectories.trajectory import instance_from_session, texts_of
+from training.trajectories.trajectory import instance_from_trajectory, texts_of
 
 
 @settings(deadline=None, max_examples=200)
@@ -22,7 +22,7 @@ def test_any_text_can_be_refactored_or_left_alone(seed: int, noise: str) -> None
         return
     assert len(session.changes) >= 2
     assert 1 <= session.conditioning < len(session.changes)
-    instance = instance_from_session(session, small_tokenizer(), 10_000)
+    instance = instance_from_trajectory(session, small_tokenizer(), 10_000)
     assert instance is not None
     assert instance.edits[-1].content == END
     assert small_tokenizer().decode(apply(instance.state, instance.edits)[1:-1]) == texts_of(session)[-1]

@@ -18,10 +18,10 @@ from training.sources.recording_reader import (
     recordings_in,
     sessions_of,
 )
-from training.trajectories.excerpts import Setting, Windows
+from training.trajectories.excerpts import MiningSetting, ExcerptCutter
 from training.trajectories.trajectory import texts_of
 
-WINDOWS = Windows(small_tokenizer(), Setting(limit_state=120))
+WINDOWS = ExcerptCutter(small_tokenizer(), MiningSetting(limit_state=120))
 
 
 def units(text: str) -> int:

@@ -5,20 +5,20 @@ from itertools import pairwise
 from model.editing.edits import END, apply, edits_between, implicit_from_explicit
 from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.data.dataset import Kind
-from training.sources.git import Modification, Versions
-from training.trajectories.excerpts import PAPER, PRODUCT, Setting
-from training.trajectories.miners import PaperMiner, ProductMiner
+from training.sources.git import Modification, FileVersions
+from training.trajectories.excerpts import PAPER, PRODUCT, MiningSetting
+from training.trajectories.miners import PaperInstanceMaker, ProductInstanceMaker
 
 TEXTS = (SAMPLE, SAMPLE.replace("print", "log"), SAMPLE.replace("print", "log").replace("limit", "size"))
 
 
-def versions(*texts: str | None) -> Versions:
-    return Versions(tuple(Modification(f"{n}" * 40, "a.py", "", "") for n in range(len(texts) - 1)), texts)
+def versions(*texts: str | None) -> FileVersions:
+    return FileVersions(tuple(Modification(f"{n}" * 40, "a.py", "", "") for n in range(len(texts) - 1)), texts)
 
 
 def test_every_session_of_the_product_ends_with_stop_and_decodes() -> None:
-    miner = ProductMiner(
-        Setting(keep_single=1.0, keep_new_code=1.0, limit_edits=10_000), small_tokenizer(), seed=0
+    miner = ProductInstanceMaker(
+        MiningSetting(keep_single=1.0, keep_new_code=1.0, limit_edits=10_000), small_tokenizer(), seed=0
     )
     mined = list(miner.instances(versions(*TEXTS)))
     assert {Kind.HISTORY, Kind.HISTORY_SEVERAL} & {one.kind for one in mined}
@@ -31,13 +31,13 @@ def test_every_session_of_the_product_ends_with_stop_and_decodes() -> None:
 
 
 def test_the_same_change_and_its_reversal_are_mined_once() -> None:
-    miner = ProductMiner(PRODUCT, small_tokenizer(), seed=0)
+    miner = ProductInstanceMaker(PRODUCT, small_tokenizer(), seed=0)
     list(miner.instances(versions(TEXTS[0], TEXTS[1], TEXTS[0], TEXTS[1])))
     assert miner.counts["duplicate"] == 2
 
 
 def test_secrets_binaries_and_generated_files_are_counted_and_left_out() -> None:
-    miner = ProductMiner(Setting(refactorings=0), small_tokenizer(), seed=0)
+    miner = ProductInstanceMaker(MiningSetting(refactorings=0), small_tokenizer(), seed=0)
     secret = 'key = "AKIA' + "A" * 16 + '"\n'
     assert list(miner.instances(versions("a = 1\n" + secret, "a = 2\n" + secret))) == []
     assert list(miner.instances(versions("a = 1\n", None, "a = 3\n"))) == []
@@ -47,7 +47,7 @@ def test_secrets_binaries_and_generated_files_are_counted_and_left_out() -> None
 
 def test_the_paper_s_instances_are_the_plain_differences_of_the_versions() -> None:
     tokenizer = small_tokenizer()
-    miner = PaperMiner(PAPER, tokenizer, seed=0)
+    miner = PaperInstanceMaker(PAPER, tokenizer, seed=0)
     texts = ("a = 1\nb = 2\n", "a = 1\nc = 2\n", "d = 1\nc = 3\n")
     (mined,) = miner.instances(versions(*texts))
     states = [(1, *tokenizer.encode(text), 2) for text in texts]
@@ -58,7 +58,7 @@ def test_the_paper_s_instances_are_the_plain_differences_of_the_versions() -> No
 
 
 def test_the_paper_s_instances_end_where_a_version_does_not_fit() -> None:
-    miner = PaperMiner(Setting(name="paper", limit_state=40, limit_edits=100), small_tokenizer(), seed=0)
+    miner = PaperInstanceMaker(MiningSetting(name="paper", limit_state=40, limit_edits=100), small_tokenizer(), seed=0)
     mined = list(miner.instances(versions("a = 1\n", "a = 2\n", "a = 2\n" * 50, "a = 3\n", "a = 4\n")))
     assert len(mined) == 2
     assert miner.counts["too large"] == 2
