@@ -11,7 +11,7 @@ A *shard* is one such split on its own, written by one process; a dataset is mad
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, overload
@@ -325,9 +325,3 @@ def _create(path: Path, kind: npt.DTypeLike, shape: tuple[int, ...]) -> Integers
         np.save(path, np.zeros(shape, dtype=kind))
         return np.zeros(shape, dtype=kind)
     return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(kind), shape=shape)
-
-
-def instances_of(split: Split) -> Iterator[tuple[Instance, Kind]]:
-    """All instances with their kinds."""
-    for number in range(len(split)):
-        yield split[number], Kind(int(split.kinds[number]))

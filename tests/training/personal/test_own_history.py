@@ -8,7 +8,7 @@ from model.editing.change import Change
 from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.data.dataset import Dataset, Kind
 from training.personal.own_history import write_own
-from training.trajectories.excerpts import PRODUCT
+from training.trajectories.mining_setting import PRODUCT
 from training.trajectories.trajectory import Trajectory
 
 SESSION = Trajectory(SAMPLE, (Change(0, 0, "import os"), Change(0, 0, "import re")), Kind.SAVES)

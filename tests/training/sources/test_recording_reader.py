@@ -18,8 +18,8 @@ from training.sources.recording_reader import (
     recordings_in,
     sessions_of,
 )
-from training.trajectories.excerpts import MiningSetting, ExcerptCutter
-from training.trajectories.trajectory import texts_of
+from training.trajectories.excerpts import ExcerptCutter
+from training.trajectories.mining_setting import MiningSetting
 
 WINDOWS = ExcerptCutter(small_tokenizer(), MiningSetting(limit_state=120))
 
@@ -86,7 +86,7 @@ def test_sessions_are_windows_of_the_text_as_it_was(
         before, change = bursts[-1]
         seen.append(before[: change.start] + change.text + before[change.end :])
     for session in sessions_of(recording, WINDOWS, Random(seed)):
-        for text in texts_of(session):
+        for text in session.texts():
             assert any(text in whole for whole in seen)
 
 

@@ -4,7 +4,7 @@ from model.editing.change import Change
 from model.inference.bundle import Bundle
 from model.inference.calibration import Evidence
 from model.inference.predictor import Predictor
-from training.cases import Case
+from training.suite.cases import Case
 from training.suite.next_edit import (
     Answer,
     ask,

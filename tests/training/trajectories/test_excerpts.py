@@ -1,4 +1,4 @@
-"""ExcerptCutter: what a session of a history ends with stands in the new version, and it fits the limit."""
+"""Excerpts: a trajectory ends with lines of the new version, and it fits the limit."""
 
 from random import Random
 
@@ -9,16 +9,17 @@ from model.editing.edits import END
 from model.editing.tokenizer import segments
 from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.data.dataset import Kind
-from training.trajectories.excerpts import PRODUCT, MiningSetting, ExcerptCutter, grow_excerpt
+from training.trajectories.excerpts import ExcerptCutter, grow_excerpt
 from training.trajectories.hunks import hunks_between
-from training.trajectories.trajectory import instance_from_trajectory, texts_of
+from training.trajectories.mining_setting import PRODUCT, MiningSetting
+from training.trajectories.trajectory import instance_from_trajectory
 
 LINES = SAMPLE.split("\n")
 
 
 @st.composite
 def versions(draw: st.DrawFn) -> list[str]:
-    """FileVersions of a file, each with some lines of the one before removed, doubled or changed."""
+    """Versions of a file, each with some lines of the one before removed, doubled or changed."""
     result = [LINES]
     for _ in range(draw(st.integers(1, 3))):
         lines: list[str] = []
@@ -38,24 +39,24 @@ def versions(draw: st.DrawFn) -> list[str]:
 
 @settings(deadline=None, max_examples=60)
 @given(versions(), st.integers(40, 400), st.integers(0, 1 << 30))
-def test_a_session_ends_as_its_author_left_the_window(texts: list[str], limit: int, seed: int) -> None:
+def test_a_trajectory_ends_as_its_author_left_the_window(texts: list[str], limit: int, seed: int) -> None:
     setting = MiningSetting(limit_state=limit, chain=1.0, large_hunk=30)
-    windows = ExcerptCutter(small_tokenizer(), setting)
+    cutter = ExcerptCutter(small_tokenizer(), setting)
     hunks = hunks_between(segments(texts[0]), segments(texts[1])) or []
-    for session in windows.sessions(texts, hunks, Random(seed)):
-        assert any(texts_of(session)[-1] in text for text in texts[1:])
-        if session.kind == Kind.HISTORY:
-            assert texts_of(session)[-1] in texts[1]
-        instance = instance_from_trajectory(session, small_tokenizer(), setting.limit_edits)
+    for trajectory in cutter.cut(texts, hunks, Random(seed)):
+        assert any(trajectory.texts()[-1] in text for text in texts[1:])
+        if trajectory.kind == Kind.HISTORY:
+            assert trajectory.texts()[-1] in texts[1]
+        instance = instance_from_trajectory(trajectory, small_tokenizer(), setting.limit_edits)
         assert instance is None or len(instance.state) <= limit
 
 
 def test_a_file_that_fits_is_seen_whole_and_then_says_stop() -> None:
-    windows = ExcerptCutter(small_tokenizer(), PRODUCT)
+    cutter = ExcerptCutter(small_tokenizer(), PRODUCT)
     new = SAMPLE.replace("print", "log")
     hunks = hunks_between(segments(SAMPLE), segments(new)) or []
-    seen = [windows.sessions([SAMPLE, new], hunks, Random(seed))[0] for seed in range(20)]
-    assert any(session.text == SAMPLE for session in seen)
+    seen = [cutter.cut([SAMPLE, new], hunks, Random(seed))[0] for seed in range(20)]
+    assert any(trajectory.text == SAMPLE for trajectory in seen)
     instance = instance_from_trajectory(seen[0], small_tokenizer(), 64)
     assert instance is not None
     assert instance.edits[-1].content == END

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.trajectories.hunks import Hunk
-from training.trajectories.ordering import find_changed_names, draw_order, draw_walk
+from training.trajectories.ordering import draw_order, draw_walk, find_changed_names
 
 
 @given(st.integers(0, 9), st.randoms())

@@ -1,26 +1,28 @@
-"""Miners: what comes out of versions of a file, in the product's setting and in the paper's."""
+"""Instances from the versions of a file, in the product's setting and in the paper's."""
 
 from itertools import pairwise
 
 from model.editing.edits import END, apply, edits_between, implicit_from_explicit
 from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.data.dataset import Kind
-from training.sources.git import Modification, FileVersions
-from training.trajectories.excerpts import PAPER, PRODUCT, MiningSetting
-from training.trajectories.miners import PaperInstanceMaker, ProductInstanceMaker
+from training.sources.git import FileVersions, Modification
+from training.trajectories.instances import PaperInstanceMaker, ProductInstanceMaker
+from training.trajectories.mining_setting import PAPER, PRODUCT, MiningSetting
 
 TEXTS = (SAMPLE, SAMPLE.replace("print", "log"), SAMPLE.replace("print", "log").replace("limit", "size"))
 
 
 def versions(*texts: str | None) -> FileVersions:
-    return FileVersions(tuple(Modification(f"{n}" * 40, "a.py", "", "") for n in range(len(texts) - 1)), texts)
+    return FileVersions(
+        tuple(Modification(f"{n}" * 40, "a.py", "", "") for n in range(len(texts) - 1)), texts
+    )
 
 
-def test_every_session_of_the_product_ends_with_stop_and_decodes() -> None:
-    miner = ProductInstanceMaker(
+def test_every_trajectory_of_the_product_ends_with_stop_and_decodes() -> None:
+    maker = ProductInstanceMaker(
         MiningSetting(keep_single=1.0, keep_new_code=1.0, limit_edits=10_000), small_tokenizer(), seed=0
     )
-    mined = list(miner.instances(versions(*TEXTS)))
+    mined = list(maker.make(versions(*TEXTS)))
     assert {Kind.HISTORY, Kind.HISTORY_SEVERAL} & {one.kind for one in mined}
     for one in mined:
         assert one.instance.edits[-1].content == END
@@ -31,25 +33,25 @@ def test_every_session_of_the_product_ends_with_stop_and_decodes() -> None:
 
 
 def test_the_same_change_and_its_reversal_are_mined_once() -> None:
-    miner = ProductInstanceMaker(PRODUCT, small_tokenizer(), seed=0)
-    list(miner.instances(versions(TEXTS[0], TEXTS[1], TEXTS[0], TEXTS[1])))
-    assert miner.counts["duplicate"] == 2
+    maker = ProductInstanceMaker(PRODUCT, small_tokenizer(), seed=0)
+    list(maker.make(versions(TEXTS[0], TEXTS[1], TEXTS[0], TEXTS[1])))
+    assert maker.counts["duplicate"] == 2
 
 
 def test_secrets_binaries_and_generated_files_are_counted_and_left_out() -> None:
-    miner = ProductInstanceMaker(MiningSetting(refactorings=0), small_tokenizer(), seed=0)
+    maker = ProductInstanceMaker(MiningSetting(refactorings=0), small_tokenizer(), seed=0)
     secret = 'key = "AKIA' + "A" * 16 + '"\n'
-    assert list(miner.instances(versions("a = 1\n" + secret, "a = 2\n" + secret))) == []
-    assert list(miner.instances(versions("a = 1\n", None, "a = 3\n"))) == []
-    assert list(miner.instances(versions("# @generated\na = 1", "# @generated\na = 2"))) == []
-    assert {"secret", "binary or too large", "generated"} <= set(miner.counts)
+    assert list(maker.make(versions("a = 1\n" + secret, "a = 2\n" + secret))) == []
+    assert list(maker.make(versions("a = 1\n", None, "a = 3\n"))) == []
+    assert list(maker.make(versions("# @generated\na = 1", "# @generated\na = 2"))) == []
+    assert {"secret", "binary or too large", "generated"} <= set(maker.counts)
 
 
 def test_the_paper_s_instances_are_the_plain_differences_of_the_versions() -> None:
     tokenizer = small_tokenizer()
-    miner = PaperInstanceMaker(PAPER, tokenizer, seed=0)
+    maker = PaperInstanceMaker(PAPER, tokenizer, seed=0)
     texts = ("a = 1\nb = 2\n", "a = 1\nc = 2\n", "d = 1\nc = 3\n")
-    (mined,) = miner.instances(versions(*texts))
+    (mined,) = maker.make(versions(*texts))
     states = [(1, *tokenizer.encode(text), 2) for text in texts]
     explicit = [edit for old, new in pairwise(states) for edit in edits_between(old, new)]
     assert mined.instance.state == states[0]
@@ -58,7 +60,9 @@ def test_the_paper_s_instances_are_the_plain_differences_of_the_versions() -> No
 
 
 def test_the_paper_s_instances_end_where_a_version_does_not_fit() -> None:
-    miner = PaperInstanceMaker(MiningSetting(name="paper", limit_state=40, limit_edits=100), small_tokenizer(), seed=0)
-    mined = list(miner.instances(versions("a = 1\n", "a = 2\n", "a = 2\n" * 50, "a = 3\n", "a = 4\n")))
+    maker = PaperInstanceMaker(
+        MiningSetting(name="paper", limit_state=40, limit_edits=100), small_tokenizer(), seed=0
+    )
+    mined = list(maker.make(versions("a = 1\n", "a = 2\n", "a = 2\n" * 50, "a = 3\n", "a = 4\n")))
     assert len(mined) == 2
-    assert miner.counts["too large"] == 2
+    assert maker.counts["too large"] == 2
