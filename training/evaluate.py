@@ -2,6 +2,7 @@
 
     python -m training.evaluate RUN_OR_BUNDLE --data synthetic:Flip11 [--split test] [--json]
     python -m training.evaluate BUNDLE --suite next-edit --cases cases.jsonl [--floor BUNDLE] [--report FOLDER]
+    python -m training.evaluate BUNDLE --suite cases [--cases tests/cases]
 
 Accuracy of whole edits, of positions, of contents given the true position; the first of them by step; and accuracy at the
 level of lexical tokens among the predictions that are the most confident (figure 3d of the paper).
@@ -16,6 +17,9 @@ from typing import Any
 
 from model.inference.bundle import Bundle, BundleError
 from training.runs.evaluation import evaluate
+from training.suite.written_cases import read_written_cases
+
+WRITTEN_CASES = Path(__file__).parent.parent / "tests" / "cases"
 
 
 def _print_accuracy(values: dict[str, Any]) -> None:
@@ -43,14 +47,33 @@ def _evaluate_suite(options: argparse.Namespace) -> int:
     return 0
 
 
+def _evaluate_written_cases(options: argparse.Namespace) -> int:
+    from training.suite.report import measure_written_cases  # draws pictures: slow to import
+
+    bundle = Bundle.load(options.source)
+    rows = measure_written_cases(bundle, read_written_cases(options.cases or WRITTEN_CASES))
+    if options.json:
+        print(json.dumps(rows, indent=1))
+        return 0
+    for row in rows:
+        outcome = "right" if row["is_right"] else "wrong" if row["is_shown"] else "silent"
+        print(f"{row['name']:24} {outcome:8} {row['confidence']:.2f}  {row['status']}")
+    print(f"{sum(row['is_right'] for row in rows)} of {len(rows)} right")
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m training.evaluate", description="measure a run or a bundle"
     )
     parser.add_argument("source", type=Path, help="folder of a run or of a bundle")
     parser.add_argument("--data", help="synthetic:TASK, or the folder of a dataset")
-    parser.add_argument("--suite", choices=["next-edit"], help="put cases to a bundle, as the service would")
-    parser.add_argument("--cases", type=Path, help="the cases of the suite, from training.cases")
+    parser.add_argument(
+        "--suite", choices=["next-edit", "cases"], help="put cases to a bundle, as the service would"
+    )
+    parser.add_argument(
+        "--cases", type=Path, help="the cases of the suite: a file from training.cases, or a folder"
+    )
     parser.add_argument("--floor", type=Path, help="bundle to compare with: the paper's plain IA-ag")
     parser.add_argument("--report", type=Path, help="folder for REPORT.md and its figures")
     parser.add_argument("--split", default="test")
@@ -58,7 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     try:
-        if options.suite is not None:
+        if options.suite == "cases":
+            return _evaluate_written_cases(options)
+        if options.suite == "next-edit":
             return _evaluate_suite(options)
         if options.data is None:
             raise ValueError("--data or --suite must be given")

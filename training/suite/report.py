@@ -14,6 +14,7 @@ from model.inference.bundle import Bundle
 from model.inference.predictor import Predictor
 from training.suite.cases import KINDS, Case, read_cases
 from training.suite.next_edit import Answer, ask, ask_replay, report, summary
+from training.suite.written_cases import WrittenCase
 
 _PICTURE = "next-edit.png"
 
@@ -29,6 +30,18 @@ def measure_suite(bundle: Bundle, cases: Path, floor: Bundle | None = None) -> d
         result["network_floor"] = summary(_ask_all(floor, found), 0.0)
         result["network_floor"]["name"] = floor.config.model
     return result
+
+
+def measure_written_cases(bundle: Bundle, cases: Sequence[WrittenCase]) -> list[dict[str, Any]]:
+    """The bundle's answer to each written case at its default threshold."""
+    threshold = bundle.calibration.threshold("hunk")
+    rows = []
+    for written, answer in zip(cases, _ask_all(bundle, [written.case for written in cases]), strict=True):
+        is_shown = answer.change is not None and answer.confidence >= threshold
+        row: dict[str, Any] = {"name": written.name, "title": written.title, "status": written.status}
+        row |= {"is_shown": is_shown, "confidence": answer.confidence, "silence": answer.silence}
+        rows.append(row | {"is_right": written.case.is_right(answer.change if is_shown else None)})
+    return rows
 
 
 def _ask_all(bundle: Bundle, cases: Sequence[Case]) -> list[Answer]:
