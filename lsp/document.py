@@ -1,35 +1,20 @@
-"""Our own text of one open file. The only file that knows how an editor counts characters.
+"""Our own text of one open file, and an editor's positions in it.
 
-An editor counts lines, and in each line code units of UTF-16 (or 8, or 32); we count code points of the whole text. Lines
-end at "\\n", "\\r\\n" and "\\r" and nowhere else, as the protocol says.
+An editor counts lines, and in each line code units; we count code points of the whole text. Lines end at "\\n", "\\r\\n" and
+"\\r" and nowhere else, as the protocol says.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lsprotocol import types
 
 from model.editing.change import Change, common_length
-from model.editing.line_index import Starts
+from model.editing.code_units import count_units, offset_from_units
+from model.editing.line_index import LineIndex
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-
-
-def _utf8_width(character: str) -> int:
-    code = ord(character)
-    return 1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF)
-
-
-def _utf16_width(character: str) -> int:
-    return 2 if ord(character) > 0xFFFF else 1
-
-
-_WIDTHS: dict[str, Callable[[str], int]] = {
-    "utf-8": _utf8_width,
-    "utf-16": _utf16_width,
-    "utf-32": lambda character: 1,
-}
 
 
 class Edited(NamedTuple):
@@ -46,9 +31,9 @@ class Document:
         self.uri = uri
         self.language = language
         self.version = version
-        self._width = _WIDTHS[encoding]
+        self._encoding = encoding
         self._lines = _lines(text)
-        self._starts = Starts(map(len, self._lines))
+        self._starts = LineIndex(map(len, self._lines))
 
     def __len__(self) -> int:
         return self._starts.end
@@ -102,13 +87,12 @@ class Document:
             return len(self)
         line = self._lines[position.line]
         content = line.rstrip("\r\n")
-        return self._starts[position.line] + self._column_from_character(content, position.character)
+        return self._starts[position.line] + offset_from_units(content, position.character, self._encoding)
 
     def position_from_offset(self, offset: int) -> types.Position:
         number = self.line_at(offset)
         before = self._lines[number][: offset - self._starts[number]]
-        character = len(before) if before.isascii() else sum(map(self._width, before))
-        return types.Position(line=number, character=character)
+        return types.Position(line=number, character=count_units(before, self._encoding))
 
     def range_from_offsets(self, start: int, end: int) -> types.Range:
         return types.Range(start=self.position_from_offset(start), end=self.position_from_offset(end))
@@ -123,16 +107,6 @@ class Document:
         removed = self.slice(change.start, change.end)
         self.replace(change)
         return Edited(change, removed)
-
-    def _column_from_character(self, content: str, character: int) -> int:
-        if content.isascii():
-            return min(character, len(content))
-        units = 0
-        for column, each in enumerate(content):
-            units += self._width(each)
-            if units > character:
-                return column
-        return len(content)
 
 
 def trimmed(change: Change, old: str) -> Change:

@@ -26,7 +26,7 @@ def hunks(recorder: Recorder) -> list[Hunk]:
     edits = recorder.edits
     if not edits:
         return []
-    explicit, ends = recorder.slots.explicit_positions(), recorder.run_ends
+    explicit, ends = recorder.slots.explicit_positions(), recorder.burst_ends
     borders = [0]
     for index in range(1, len(edits)):
         deletes = edits[index - 1].content == DELETE

@@ -17,6 +17,7 @@ from typing import Any
 
 from lsp.document import Document
 from model.editing.change import Change
+from model.editing.code_units import count_units
 
 SHAPE = "workspaceRecording@1.0"
 _log = logging.getLogger(__name__)
@@ -43,13 +44,13 @@ class Recordings:
         if not self._encounter(document):  # its new content is recorded already
             return
         for change in changes:
-            edit = [_utf16(before, change.start), _utf16(before, change.end), change.text]
+            edit = _in_units(before, change)
             self._write("changed", document, edit=[edit], v=document.version)
-            before = before[: change.start] + change.text + before[change.end :]
+            before = change.apply_to(before)
 
     def selected(self, document: Document, offset: int) -> None:
         if self._encounter(document):
-            unit = _utf16(document.text, offset)
+            unit = count_units(document.text[:offset])
             self._write("selectionChanged", document, selection=[[unit, unit]])
 
     def event(self, document: Document, name: str, **data: Any) -> None:
@@ -61,9 +62,8 @@ class Recordings:
         self._ids.pop(document.uri, None)
 
     def suggested(self, document: Document, suggestion: str, change: Change) -> None:
-        text = document.text
-        edit = [[_utf16(text, change.start), _utf16(text, change.end), change.text]]
-        self.event(document, "suggested", suggestion=suggestion, edit=edit)
+        edit = _in_units(document.text, change)
+        self.event(document, "suggested", suggestion=suggestion, edit=[edit])
 
     def _encounter(self, document: Document) -> bool:
         """Make sure that the file of today knows the document; true if it knew it before."""
@@ -125,8 +125,6 @@ def _inode(file: Path) -> int:
         return -1
 
 
-def _utf16(text: str, offset: int) -> int:
-    """A number of code points as UTF-16 code units."""
-    if text.isascii():
-        return offset
-    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
+def _in_units(text: str, change: Change) -> list[Any]:
+    """A change of a text as it is recorded."""
+    return [count_units(text[: change.start]), count_units(text[: change.end]), change.text]

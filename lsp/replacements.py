@@ -104,7 +104,7 @@ def _is_one(first: Replacement, second: Replacement, tokens: Sequence[int], reco
     # Inside of it is not with it: what is changed in a text that was just pasted is a change of its own.
     return (
         first.end < second.start
-        and second.hunk.first not in recorder.run_ends
+        and second.hunk.first not in recorder.burst_ends
         and _is_within(tokens[first.end : second.start], tokenizer)
     )
 

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from model.config import ModelConfig
-from model.editing.burst import Change
+from model.editing.change import Change
 from model.editing.edits import Instance
 from model.editing.tokenizer import Tokenizer, train
 from model.inference.calibration import Calibration

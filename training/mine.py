@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from model.editing.tokenizer import Tokenizer, train
 from training.data.line_cache import CachingTokenizer
-from training.personal.own_history import recorded, saved_sessions, write_own
+from training.personal.own_history import read_recordings, read_saves, write_own_history
 from training.sources.corpus import Repository, read_corpus, repository_at
 from training.sources.recording_reader import default_folder
 from training.sources.vocabulary import sample_texts
@@ -88,7 +88,7 @@ def mine_own(options: argparse.Namespace) -> int:
     tokenizer = CachingTokenizer(options.tokenizer.read_text(encoding="utf-8"))
     folders = [options.folder] if options.folder else options.default_folders()
     trajectories = options.trajectories(folders, ExcerptCutter(tokenizer, setting), options.seed)
-    manifest = write_own(tqdm(trajectories, unit=" trajectories"), tokenizer, setting, options.out)
+    manifest = write_own_history(tqdm(trajectories, unit=" trajectories"), tokenizer, setting, options.out)
     print(json.dumps(manifest["splits"]))
     return 0
 
@@ -142,9 +142,11 @@ def _make_parser() -> argparse.ArgumentParser:
     vocabulary.add_argument("--bytes-of-repository", type=int, default=1_000_000)
 
     saves = commands.add_parser("vscode-history", help="VS Code's local history")
-    saves.set_defaults(run=mine_own, trajectories=saved_sessions, default_folders=default_folders)
+    saves.set_defaults(run=mine_own, trajectories=read_saves, default_folders=default_folders)
     recordings = commands.add_parser("recordings", help="what the language server recorded")
-    recordings.set_defaults(run=mine_own, trajectories=recorded, default_folders=lambda: [default_folder()])
+    recordings.set_defaults(
+        run=mine_own, trajectories=read_recordings, default_folders=lambda: [default_folder()]
+    )
     for command in (saves, recordings):
         command.add_argument("folder", nargs="?", type=Path)
     for command in (git, saves, recordings):

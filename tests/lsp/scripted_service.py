@@ -11,9 +11,10 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from model.editing.burst import Burst, TokenText
+from model.editing.burst import Burst
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
+from model.editing.token_text import TokenText
 from server import schema
 from tests.tokenizing import small_tokenizer
 

@@ -2,10 +2,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp.everywhere import changes_of
-from model.editing.burst import Burst, TokenText
+from model.editing.burst import Burst
 from model.editing.change import Change
 from model.editing.edits import Slots
 from model.editing.recorder import Recorder
+from model.editing.token_text import TokenText
 from tests.tokenizing import small_tokenizer, texts
 
 

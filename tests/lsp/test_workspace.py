@@ -10,7 +10,6 @@ import pytest
 from lsprotocol import types
 
 from lsp.exclusions import LIMIT_CHARACTERS
-from lsp.hunks import hunks
 from lsp.open_file import OpenFile
 from lsp.settings import Settings
 from lsp.suggestions import Answer
@@ -169,7 +168,7 @@ async def test_accepting_before_or_after_the_change_tags_the_edits(
                 desk.workspace.accept(best.id)
             recorder = desk.file.recorder
             assert recorder is not None
-            assert [recorder.is_accepted(first) for first, _ in hunks(recorder)] == [False, True]
+            assert [burst.accepted for burst in recorder.bursts] == [False, True]
             assert desk.workspace.counters["accepted"] == 1
 
 

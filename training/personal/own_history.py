@@ -10,11 +10,12 @@ from random import Random
 from typing import Any
 
 from model.editing.edits import Instance
-from model.editing.tokenizer import hash_of, segments
+from model.editing.lines import segments
+from model.editing.tokenizer import hash_of
 from training.data.dataset import DatasetWriter, Kind
 from training.data.line_cache import CachingTokenizer
 from training.sources.filters import check_change, has_secret
-from training.sources.recording_reader import recorded_sessions
+from training.sources.recording_reader import recorded_trajectories
 from training.sources.vscode_history import histories
 from training.trajectories.excerpts import ExcerptCutter
 from training.trajectories.hunks import hunks_between
@@ -22,13 +23,11 @@ from training.trajectories.mining_setting import MiningSetting
 from training.trajectories.trajectory import Trajectory, instance_from_trajectory
 
 _HELD_OUT = 10  # one file in so many is dev
-_VERSIONS = 4  # of a file in one session at most
+_VERSIONS = 4  # of a file in one trajectory at most
 
 
-def saved_sessions(
-    folders: Iterable[Path], windows: ExcerptCutter, seed: int
-) -> Iterator[tuple[str, Trajectory]]:
-    """Path and session of every save in the local histories of editors."""
+def read_saves(folders: Iterable[Path], cutter: ExcerptCutter, seed: int) -> Iterator[tuple[str, Trajectory]]:
+    """Path and trajectory of every save in the local histories of editors."""
     for folder in folders:
         for history in histories(folder):
             for number in range(len(history.texts) - 1):
@@ -38,34 +37,41 @@ def saved_sessions(
                 if hunks is None or check_change(lines, hunks) is not None:
                     continue
                 random = Random(f"{seed}:{history.path}:{number}")
-                for session in windows.cut(versions, hunks, random):
-                    yield history.path, session._replace(kind=Kind.SAVES)
+                for trajectory in cutter.cut(versions, hunks, random):
+                    yield history.path, trajectory._replace(kind=Kind.SAVES)
 
 
-def recorded(folders: Iterable[Path], windows: ExcerptCutter, seed: int) -> Iterator[tuple[str, Trajectory]]:
-    """Path and session of everything that the language server recorded."""
+def read_recordings(
+    folders: Iterable[Path], cutter: ExcerptCutter, seed: int
+) -> Iterator[tuple[str, Trajectory]]:
+    """Path and trajectory of everything that the language server recorded."""
     for folder in folders:
-        yield from recorded_sessions(folder, windows)
+        yield from recorded_trajectories(folder, cutter)
 
 
-def write_own(
-    sessions: Iterable[tuple[str, Trajectory]], tokenizer: CachingTokenizer, setting: MiningSetting, out: Path
+def write_own_history(
+    trajectories: Iterable[tuple[str, Trajectory]],
+    tokenizer: CachingTokenizer,
+    setting: MiningSetting,
+    out: Path,
 ) -> dict[str, Any]:
     """Write a dataset with the splits train and dev; its manifest. A ValueError when there is too little."""
     counts: Counter[str] = Counter()
     found: list[tuple[str, Instance, Kind]] = []
-    for name, session in sessions:
+    for name, trajectory in trajectories:
         counts["sessions"] += 1
-        if has_secret(session.text) or any(has_secret(change.text) for change in session.changes):
+        if has_secret(trajectory.text) or any(has_secret(change.text) for change in trajectory.changes):
             counts["secret"] += 1
             continue
-        instance = instance_from_trajectory(session, tokenizer, setting.limit_edits)
+        instance = instance_from_trajectory(trajectory, tokenizer, setting.limit_edits)
         if instance is not None:
-            found.append((name, instance._replace(conditioning=max(1, instance.conditioning)), session.kind))
+            found.append(
+                (name, instance._replace(conditioning=max(1, instance.conditioning)), trajectory.kind)
+            )
     if len(found) < 2:
         raise ValueError(f"only {len(found)} instances were found: there is nothing to learn from yet")
     writer = DatasetWriter(out, len(tokenizer), hash_of(tokenizer.spellings))
-    for (_, instance, kind), split in zip(found, _splits([name for name, _, _ in found]), strict=True):
+    for (_, instance, kind), split in zip(found, _choose_splits([name for name, _, _ in found]), strict=True):
         writer.append(split, instance, kind)
     writer.manifest["counts"] = dict(counts)
     writer.manifest["setting"] = setting.to_json()
@@ -73,7 +79,7 @@ def write_own(
     return writer.manifest
 
 
-def _splits(names: Sequence[str]) -> list[str]:
+def _choose_splits(names: Sequence[str]) -> list[str]:
     """Whole files are held out, one in ten and at least one; of a single file, its last tenth."""
     files = list(dict.fromkeys(names))
     if len(files) == 1:

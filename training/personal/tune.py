@@ -8,7 +8,7 @@ import platformdirs
 
 from model.inference.bundle import DEFAULT, Bundle
 from training.data.line_cache import CachingTokenizer
-from training.personal.own_history import recorded, saved_sessions, write_own
+from training.personal.own_history import read_recordings, read_saves, write_own_history
 from training.sources.recording_reader import default_folder
 from training.sources.vscode_history import default_folders
 from training.trajectories.excerpts import ExcerptCutter
@@ -33,10 +33,10 @@ def prepare_own_history(bundle: Path = DEFAULT) -> tuple[Path, float]:
     for folder in folders:
         print(f"found {folder}")
     cutter = ExcerptCutter(tokenizer, setting)
-    trajectories = chain(recorded([recordings], cutter, 0), saved_sessions(histories, cutter, 0))
+    trajectories = chain(read_recordings([recordings], cutter, 0), read_saves(histories, cutter, 0))
     out = Path(platformdirs.user_cache_dir("likewise")) / "own"
     out.parent.mkdir(parents=True, exist_ok=True)
-    splits = write_own(trajectories, tokenizer, setting, out)["splits"]
+    splits = write_own_history(trajectories, tokenizer, setting, out)["splits"]
     minutes = splits["train"]["edits"] * _EPOCHS / _EDITS_PER_MINUTE
     minutes = min(max(minutes, _LEAST_MINUTES), _MOST_MINUTES)
     print(

@@ -67,9 +67,8 @@ def _make_trajectory(source: Source, kind: Kind, changes: list[Change], random: 
     ordered: list[Change] = []
     for number in _draw_order(source, changes, random):
         change = changes[number]
-        shift = sum(grown[:number])
-        ordered.append(Change(change.start + shift, change.end + shift, change.text))
-        grown[number] = len(change.text) - (change.end - change.start)
+        ordered.append(change.shifted(sum(grown[:number])))
+        grown[number] = change.growth
     # The first change is the user's idea. Sometimes it takes two changes until the idea is plain.
     given = 1 if len(changes) < 4 or random.random() < 0.7 else 2
     return Trajectory(source.text, tuple(ordered), kind, conditioning=given)

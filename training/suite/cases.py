@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from model.editing.change import Change
-from training.trajectories.trajectory import apply_change, apply_changes
+from training.trajectories.trajectory import apply_changes
 
 KINDS = ("repeat", "ordinary", "done")
 
@@ -43,10 +43,8 @@ class Case:
         if change is None or self.expected_text is None:
             return change is None and self.expected_text is None
         current = self.current_text()
-        result = apply_change(current, change)
-        return result == self.expected_text or any(
-            result == apply_change(current, other) for other in self.also
-        )
+        result = change.apply_to(current)
+        return result == self.expected_text or any(result == other.apply_to(current) for other in self.also)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

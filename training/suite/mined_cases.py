@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 from model.editing.change import Change
-from model.editing.tokenizer import segments
+from model.editing.lines import segments
 from training.refactorings.refactoring import refactor
 from training.sources.corpus import Repository
 from training.sources.filters import check_change, check_text, has_secret, language_of
@@ -19,7 +19,7 @@ from training.sources.git import (
 from training.suite.cases import KINDS, Case
 from training.trajectories.hunks import Signature, changes_in_order, hunk_signature, hunks_between
 from training.trajectories.ordering import draw_order
-from training.trajectories.trajectory import Trajectory, apply_change, apply_changes
+from training.trajectories.trajectory import Trajectory, apply_changes
 
 _LIMIT_CHARACTERS = 24_000  # of a file: about 8,000 tokens
 _LIMIT_HUNKS = 12
@@ -89,8 +89,7 @@ def _make_changes_next(trajectory: Trajectory, made: int) -> list[Change]:
         start, end = change.start, change.end
         for earlier in reversed(later[:number]):  # take the changes between back
             if earlier.start < start:
-                grown = len(earlier.text) - (earlier.end - earlier.start)
-                start, end = start - grown, end - grown
+                start, end = start - earlier.growth, end - earlier.growth
         result.append(Change(start, end, change.text))
     return result
 
@@ -114,8 +113,8 @@ def _make_case(
         path=modification.path,
         text=text,
         edits=tuple(made),
-        cursor=made[-1].start + len(made[-1].text),
-        expected_text=apply_change(current, later[0]) if later else None,
+        cursor=made[-1].new_end,
+        expected_text=later[0].apply_to(current) if later else None,
         also=tuple(later[1:]),
     )
 

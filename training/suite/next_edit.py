@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.editing.burst import TokenText, render
 from model.editing.change import Change
-from model.editing.writing import Writer
+from model.editing.recorder import Recorder
+from model.editing.rendering import render
 from model.inference.calibration import Evidence
 from model.inference.predictor import Predictor
 from model.inference.search import Wish, decode
+from model.silence import Silence
 from training.suite.cases import KINDS, Case
 from training.suite.floors import replay
 
@@ -38,14 +39,15 @@ def ask(predictor: Predictor, case: Case) -> Answer:
     """Put a case to a bundle: the next hunk, whatever its confidence."""
     bundle = predictor.bundle
     tokenizer = bundle.require_tokenizer()
-    writer = Writer(TokenText(tokenizer, case.text))
-    for index, change in enumerate(case.edits):
-        writer.write(index, change)
-    question = writer.question(None, bundle.config.limit_history)
-    if question.silence is not None or not question.edits:
-        return _answered(case, None, _NOTHING, 0.0, question.silence or "nothing-edited")
-    history = predictor.open(question.state)
-    history.append(question.edits)
+    recorder = Recorder(tokenizer, case.text, bundle.config.limit_history)
+    for change in case.edits:
+        recorder.record([change])
+    recorder.finish_name()
+    if not recorder.edits:
+        silence = Silence.TOO_LONG if recorder.last_rebase else Silence.NOTHING_EDITED
+        return _answered(case, None, _NOTHING, 0.0, silence)
+    history = predictor.open(recorder.state)
+    history.append(recorder.edits)
     decoded = decode(history, Wish(until="hunk", threshold=0.0), tokenizer, bundle.calibration)
     if not decoded.predictions:
         return _answered(case, None, _NOTHING, 0.0, decoded.silence)

@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 from model.editing.change import Change
 from training.suite.cases import Case
-from training.trajectories.trajectory import apply_change
 
 RIGHT, KNOWN_WEAK = "right", "known-weak"
 _STATUSES = (RIGHT, KNOWN_WEAK)
@@ -76,7 +75,7 @@ def _make_case(name: str, fields: dict[str, str], sections: dict[str, str]) -> C
     edits: list[Change] = []
     for line, old, new in _find_edits(sections["Edits"]):
         edits.append(_make_change(current, line, old, new))
-        current = apply_change(current, edits[-1])
+        current = edits[-1].apply_to(current)
     if not edits:
         raise ValueError("Edits names no edit")
     expected = [_make_change(current, *edit) for edit in _find_edits(sections["Expected"])]
@@ -91,8 +90,8 @@ def _make_case(name: str, fields: dict[str, str], sections: dict[str, str]) -> C
         path=name,
         text=text,
         edits=tuple(edits),
-        cursor=edits[-1].start + len(edits[-1].text),
-        expected_text=apply_change(current, expected[0]) if expected else None,
+        cursor=edits[-1].new_end,
+        expected_text=expected[0].apply_to(current) if expected else None,
         also=tuple(expected[1:]),
     )
 

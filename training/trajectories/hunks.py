@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from model.editing.change import Change
 from model.editing.edits import opcodes
-from model.editing.tokenizer import lex, segments
+from model.editing.lines import segments
+from model.editing.tokenizer import lex
 from training.trajectories.trajectory import offsets_of
 
 _LIMIT_LINES = 4000  # lines that differ at the ends of the difference; difflib takes seconds beyond that
@@ -93,7 +94,7 @@ def changes_in_order(lines: Sequence[str], hunks: Sequence[Hunk], order: Sequenc
         shift = sum(grown[:number])
         text = "".join(hunk.new)
         change = Change(offsets[hunk.first] + shift, offsets[hunk.last] + shift, text)
-        grown[number] = len(text) - (change.end - change.start)
+        grown[number] = change.growth
         result.append(change)
     return result
 

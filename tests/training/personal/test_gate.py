@@ -7,10 +7,9 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from model.editing.burst import TokenText
 from model.editing.change import Change
 from model.editing.edits import Instance
-from model.editing.writing import Writer
+from model.editing.recorder import Recorder
 from model.inference.bundle import Bundle, seal
 from training.data.batches import Batches, BatchSize
 from training.data.examples import Examples
@@ -45,12 +44,11 @@ def _make_run(folder: Path, bundle: Path) -> Path:
 def _make_held_out() -> Batches:
     """Three uses of a name renamed."""
     bundle = Bundle.load(_TINY)
-    writer = Writer(TokenText(bundle.require_tokenizer(), _TEXT))
+    recorder = Recorder(bundle.require_tokenizer(), _TEXT)
     starts = [found.start() for found in re.finditer("result", _TEXT)]
-    for index, start in enumerate(starts):
-        writer.write(index, Change(start, start + len("result"), "amount"))  # as long as the old name
-    question = writer.question(None, 100)
-    instance = Instance(question.state, tuple(question.edits), conditioning=1)
+    for start in starts:
+        recorder.record([Change(start, start + len("result"), "amount")])  # as long as the old name
+    instance = Instance(recorder.state, tuple(recorder.edits), conditioning=1)
     examples = Examples([instance] * 3, bundle.config.vocabulary_size)
     return Batches(examples, load_network(_TINY)[1], BatchSize(2, 1000))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.editing.tokenizer import segments
+from model.editing.lines import segments
 from training.sources.filters import (
     change_fingerprint,
     check_change,

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from model.editing.change import Change
 from training.suite.cases import Case, read_cases, write_cases
-from training.trajectories.trajectory import apply_change
 
 TEXT = "a = old(1)\nb = old(2)\nc = old(3)\n"
 FIRST, SECOND, THIRD = (
@@ -24,7 +23,7 @@ CASE = Case(
     text=TEXT,
     edits=(FIRST,),
     cursor=FIRST.start + 3,
-    expected_text=apply_change(TEXT.replace("old", "new", 1), SECOND),
+    expected_text=SECOND.apply_to(TEXT.replace("old", "new", 1)),
     also=(THIRD,),
 )
 

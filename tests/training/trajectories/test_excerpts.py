@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.editing.edits import END
-from model.editing.tokenizer import segments
+from model.editing.lines import segments
 from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.data.dataset import Kind
 from training.trajectories.excerpts import ExcerptCutter, grow_excerpt

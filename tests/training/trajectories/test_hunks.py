@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.editing.tokenizer import segments
+from model.editing.lines import segments
 from training.data.dataset import Kind
 from training.trajectories.hunks import Hunk, changes_in_order, fold, hunks_between, is_move
 from training.trajectories.trajectory import Trajectory, apply_changes
