@@ -1,4 +1,4 @@
-"""What a network is trained or measured on: a task of the synthetic suite, or a dataset on disk, by one name."""
+"""Examples to train or measure a network on: a synthetic task or a dataset on disk, by one name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

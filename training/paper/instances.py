@@ -35,7 +35,7 @@ Characters = NDArray[np.uint8]
 
 
 class Draw(NamedTuple):
-    """A string that was accepted, and the characters that x and y stand for in it."""
+    """An accepted string, and the characters that x and y stand for in it."""
 
     text: str
     x: str
@@ -89,9 +89,9 @@ def _instance_from_snapshots(texts: Sequence[str], conditioning: int) -> Instanc
 def draw_strings(task: Task, split: str, count: int, seed: int) -> list[Draw]:
     """Draw strings and meta characters until `count` are accepted.
 
-    Many at a time, and tested all at once by counting matches: what is accepted, and in which order, is exactly what
-    drawing and testing one by one would give. Tasks that match the same texts share their strings; the paper's must
-    have done so too, for such tasks have the same POMP to the last digit.
+    They are drawn many at a time and tested at once by counting matches; the accepted strings and their order are the
+    same as if each were drawn and tested alone. Tasks that match the same texts share their strings. So did the
+    paper's, it seems: such tasks have the same POMP to the last digit.
     """
     random = _make_generator(task.template(), split, seed)
     accepted: list[Draw] = []
@@ -108,7 +108,7 @@ def draw_strings(task: Task, split: str, count: int, seed: int) -> list[Draw]:
 def _draw_meta_characters(
     task: Task, random: np.random.Generator, count: int
 ) -> tuple[Characters, Characters]:
-    """What x and y stand for: two different characters (A and B where the task has no meta characters)."""
+    """Draw the characters that x and y stand for: two different ones (A and B for a task without meta characters)."""
     if not task.is_meta:
         return np.zeros(count, np.uint8), np.ones(count, np.uint8)
     x = random.integers(len(ALPHABET), size=count, dtype=np.uint8)

@@ -11,7 +11,7 @@ from training.paper.properties import compute_properties
 RESULTS = Path(__file__).parent.parent / "results"
 REPORT = Path(__file__).parent.parent / "RESULTS.md"
 SCALABILITY = RESULTS / "scalability.json"
-REAL = "real"  # in place of a task's name: mined edits
+REAL = "real"  # the name of the task of mined edits
 _BY_STEP_TASKS = ("MetaSurround33", "MetaContextAppend31")  # the paper's figure 4
 _NOT_RUN = "not run"
 

@@ -41,7 +41,7 @@ class Task:
 
     @property
     def conditioning(self) -> int:
-        """How many edits it takes until the pattern is unambiguous.
+        """The number of edits until the pattern is unambiguous.
 
         The characters of a plain task are the same in all instances, so nothing has to be seen. The meta characters
         are known after one whole replacement.
@@ -62,15 +62,14 @@ class Task:
         return len(edits_between(*(state_from_text(text) for text in self._typical())))
 
     def average_context_displacement(self) -> float:
-        """ACD: how far a captured character that is inserted stands from the one that was there before, on average."""
+        """ACD: the mean distance of an inserted captured character from the one that was there before."""
         before, after = self._typical()
         literals = {"A", "B"}
         inserted = [False] * len(after)
         for edit in edits_between(state_from_text(before), state_from_text(after)):
             if edit.content != DELETE:
-                inserted[edit.position] = (
-                    True  # after that position of the state is at that index of the text
-                )
+                # The start token shifts by one: after a position of the state is at that index of the text.
+                inserted[edit.position] = True
         kept = {token: index for index, token in enumerate(after) if not inserted[index]}
         displacements = [
             abs(index - kept[token])

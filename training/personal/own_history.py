@@ -16,7 +16,7 @@ from training.data.dataset import DatasetWriter, Kind
 from training.data.line_cache import CachingTokenizer
 from training.sources.filters import check_change, has_secret
 from training.sources.recording_reader import recorded_trajectories
-from training.sources.vscode_history import histories
+from training.sources.vscode_history import read_saved_files
 from training.trajectories.excerpts import ExcerptCutter
 from training.trajectories.hunks import hunks_between
 from training.trajectories.mining_setting import MiningSetting
@@ -29,16 +29,16 @@ _VERSIONS = 4  # of a file in one trajectory at most
 def read_saves(folders: Iterable[Path], cutter: ExcerptCutter, seed: int) -> Iterator[tuple[str, Trajectory]]:
     """Path and trajectory of every save in the local histories of editors."""
     for folder in folders:
-        for history in histories(folder):
-            for number in range(len(history.texts) - 1):
-                versions = list(history.texts[number : number + _VERSIONS])
+        for file in read_saved_files(folder):
+            for number in range(len(file.texts) - 1):
+                versions = list(file.texts[number : number + _VERSIONS])
                 lines = segments(versions[0])
                 hunks = hunks_between(lines, segments(versions[1]))
                 if hunks is None or check_change(lines, hunks) is not None:
                     continue
-                random = Random(f"{seed}:{history.path}:{number}")
+                random = Random(f"{seed}:{file.path}:{number}")
                 for trajectory in cutter.cut(versions, hunks, random):
-                    yield history.path, trajectory._replace(kind=Kind.SAVES)
+                    yield file.path, trajectory._replace(kind=Kind.SAVES)
 
 
 def read_recordings(

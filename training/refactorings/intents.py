@@ -12,7 +12,7 @@ from random import Random
 from model.editing.change import Change
 from model.editing.tokenizer import lex
 from training.data.dataset import Kind
-from training.refactorings.names import COMMON, WORDS, new_name, other_words, styled
+from training.refactorings.names import COMMON, WORDS, join_words, new_name, other_words
 from training.refactorings.source import Call, Source, is_name
 
 LIMIT_CHANGES = 12
@@ -101,7 +101,7 @@ def _add_argument(source: Source, random: Random) -> Found:
         return None
     argument = _expression(source, random)
     if random.random() < 0.35:
-        argument = f"{styled([random.choice(COMMON)], 'snake')}={argument}"
+        argument = f"{join_words([random.choice(COMMON)], 'snake')}={argument}"
     is_first = random.random() < 0.25
     changes = []
     for call in calls:
@@ -201,7 +201,7 @@ def _unwrap_call(source: Source, random: Random) -> Found:
 
 
 def _change_callee(source: Source, random: Random) -> Found:
-    """What is called becomes something else: print(...) to logger.info(...), foo.bar(...) to bar(...)."""
+    """The called function becomes another one: print(...) to logger.info(...), foo.bar(...) to bar(...)."""
     calls = _same_calls(source, random)
     if not calls:
         return None
@@ -265,7 +265,7 @@ def _change_literal(source: Source, random: Random) -> Found:
     old = random.choice(candidates)
     draw = random.random()
     if draw < 0.35:
-        new = styled(WORDS.findall(old)[:3] or ["limit"], "UPPER")
+        new = join_words(WORDS.findall(old)[:3] or ["limit"], "UPPER")
     elif old[0] in "\"'":
         words = re.findall(r"\w+", old)
         if not words:
@@ -405,7 +405,7 @@ def _add_key(source: Source, random: Random) -> Found:
     found = list(_DICT.finditer(source.text))
     if not 2 <= len(found) <= LIMIT_CHANGES:
         return None
-    key = styled([random.choice(COMMON) for _ in range(random.choice([1, 1, 2]))], "snake")
+    key = join_words([random.choice(COMMON) for _ in range(random.choice([1, 1, 2]))], "snake")
     sample = found[0].group()
     quote = '"' if '"' in sample else "'" if "'" in sample else ""
     entry = f"{quote}{key}{quote}: {_expression(source, random)}"

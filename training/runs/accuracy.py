@@ -1,4 +1,4 @@
-"""How often predictions are right: whole edits, positions, and contents given the true position."""
+"""Accuracy: the share of right predictions of whole edits, positions, and contents given the true position."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +28,7 @@ class Accuracy:
     contents: Counts = field(default_factory=_no_counts)
 
     def add(self, mask: NDArray[np.bool_], positions: NDArray[np.bool_], contents: NDArray[np.bool_]) -> None:
-        """Which predictions count, and which of them are right; all (B, T)."""
+        """Count a batch: the predictions that count, and those that are right; all (B, T)."""
         self.total = _add_by_step(self.total, mask)
         self.positions = _add_by_step(self.positions, mask & positions)
         self.contents = _add_by_step(self.contents, mask & contents)

@@ -134,10 +134,8 @@ def _decode_token(history: AnyHistory, truth: Sequence[Edit], ends: Sequence[boo
             break
         try:
             history.append([decoded[-1]])
-        except (
-            ValueError
-        ):  # an edit that cannot be made, say after the end token: surely wrong, and nothing follows
-            break
+        except ValueError:
+            break  # the edit cannot be made, say after the end token: surely wrong, and nothing follows
     history.keep(known)
     return TokenPrediction(score, decoded == list(truth))
 
@@ -161,7 +159,7 @@ def find_lexical_spans(instance: Instance, ends: Sequence[bool] | None) -> Itera
 
 
 def _is_end(content: int, ends: Sequence[bool] | None) -> bool:
-    """In synthetic data every token stands for itself."""
+    """Does a lexical token end with this content? In synthetic data every token does."""
     return ends is None or content in (DELETE, END) or ends[content]
 
 

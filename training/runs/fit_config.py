@@ -11,7 +11,7 @@ _SYNTHETIC_TOKENS = STRING_LENGTH + 2  # with start and end
 
 @dataclass(frozen=True)
 class FitConfig:
-    """What a run was asked for."""
+    """The options of one run."""
 
     model: str
     data: str

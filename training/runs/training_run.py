@@ -33,7 +33,7 @@ EVALUATIONS = 25  # of the dev split, evenly over the budget
 
 @dataclass
 class Progress:
-    """Where a run is."""
+    """The progress of a run; a checkpoint holds it."""
 
     step: int = 0
     epoch: int = 0
@@ -62,11 +62,10 @@ class TrainingRun:
         self.train = Batches(train, self.model_config, size, config.crop)
         self.dev = Batches(dev, self.model_config, size)
         self.network = self._make_first_network().to(self.device)
-        self.average = (
-            AveragedModel(self.network, multi_avg_fn=get_ema_multi_avg_fn(config.average))  # type: ignore[no-untyped-call]
-            if config.average
-            else None
-        )
+        self.average: AveragedModel | None = None
+        if config.average:
+            decay = get_ema_multi_avg_fn(config.average)  # type: ignore[no-untyped-call]
+            self.average = AveragedModel(self.network, multi_avg_fn=decay)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.lr, fused=True)
         self.progress = Progress()
 
@@ -137,14 +136,14 @@ class TrainingRun:
         return network
 
     def _share_spent(self) -> float:
-        """The part of the budget that is used up."""
+        """The share of the budget that is used up."""
         if self.config.steps is not None:
             return self.progress.step / self.config.steps
         assert self.config.minutes is not None
         return self.progress.seconds / (60 * self.config.minutes)
 
     def _next_rows(self) -> Iterator[Rows]:
-        """Batches without end, from where the run is."""
+        """Batches without end, from the run's progress on."""
         progress = self.progress
         while True:
             batches = self.train.epoch(seed=self.config.seed, number=progress.epoch)
@@ -204,7 +203,7 @@ class TrainingRun:
 
 
 def _drop_later_metrics(path: Path, step: int) -> None:
-    """Drop the lines that were written after the checkpoint: they will be written again."""
+    """Drop the lines that were written after the checkpoint: they will be written once more."""
     if path.is_file():
         lines = [line for line in path.read_text().splitlines() if json.loads(line)["step"] <= step]
         path.write_text("".join(line + "\n" for line in lines))

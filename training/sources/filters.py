@@ -42,31 +42,19 @@ _SECRET = re.compile(
     r"|(?i:(?:password|passwd|secret|api_?key|auth_?token)[\"']?\s*[:=]\s*[\"'])[A-Za-z0-9+/_=-]{20,}[\"']"
 )
 _SUSPICIOUS = (
-    *(
-        "akia",
-        "private key",
-        "xox",
-        "aiza",
-        "sk_live",
-        "eyj",
-        "passw",
-        "secret",
-        "apikey",
-        "api_key",
-        "token",
-    ),
-    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-)
+    "akia", "private key", "xox", "aiza", "sk_live", "eyj", "passw", "secret", "apikey", "api_key", "token",
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
+)  # fmt: skip
 _IGNORED_BY_FORMATTERS = str.maketrans("", "", " \t\r\n\"',;()\\")
 
 
 def language_of(path: str) -> str | None:
-    """The language by the file's ending; None for what is no source text."""
+    """The language by the file's ending; None if it is no source text."""
     return LANGUAGES.get(path.rpartition(".")[2].lower()) if "." in path else None
 
 
 def check_path(path: str) -> str | None:
-    """Why a file is left out by its name; None when it is not."""
+    """The reason to leave out a file by its path; None to keep it."""
     if _LOCK.search(path):
         return "lock file"
     if _MINIFIED.search(path):
@@ -81,7 +69,7 @@ def check_path(path: str) -> str | None:
 
 
 def check_text(text: str) -> str | None:
-    """Why a version of a file is left out; None when it is not."""
+    """The reason to leave out a version of a file; None to keep it."""
     if _GENERATED_TEXT.search(text, 0, 1000):
         return "generated"
     if max(map(len, text.split("\n"))) > _LIMIT_LINE:
@@ -90,7 +78,7 @@ def check_text(text: str) -> str | None:
 
 
 def check_change(lines: Sequence[str], hunks: Sequence[Hunk]) -> str | None:
-    """Why a change of a file is left out; None when it is not."""
+    """The reason to leave out a change of a file; None to keep it."""
     if not hunks:
         return "no change"
     if len(hunks) > _LIMIT_HUNKS:
@@ -111,7 +99,7 @@ def has_secret(text: str) -> bool:
 
 
 def sampling_share(path: str) -> float:
-    """How many of the changes of such a file are worth learning from."""
+    """The share of the changes of such a file that is kept."""
     return _FEW.get(language_of(path) or "", 1.0)
 
 

@@ -44,7 +44,7 @@ class ExcludedCommits:
 
 
 def head_of(repository: Path) -> str:
-    """The commit that a repository's history is read from."""
+    """The newest commit of a repository."""
     return _git(repository, "rev-parse", "HEAD").decode().strip()
 
 
@@ -52,17 +52,8 @@ def list_modifications(
     repository: Path, commit: str, exclusions: ExcludedCommits, counts: Counter[str]
 ) -> list[Modification]:
     """All modifications of source files up to a commit, oldest first."""
-    arguments = [
-        "log",
-        "--raw",
-        "--no-abbrev",
-        "--no-renames",
-        "--diff-filter=M",
-        "--no-merges",
-        "--reverse",
-        "-z",
-    ]
-    output = _git(repository, *arguments, "--format=%x01%H", commit).decode("utf-8", "replace")
+    options = "--raw --no-abbrev --no-renames --diff-filter=M --no-merges --reverse -z --format=%x01%H"
+    output = _git(repository, "log", *options.split(), commit).decode("utf-8", "replace")
     result: list[Modification] = []
     for block in output.split("\x01")[1:]:
         fields = block.lstrip("\0").split("\0")
@@ -70,11 +61,11 @@ def list_modifications(
         if name in exclusions:
             counts["excluded commit"] += 1
             continue
-        result.extend(_modifications_of(name, fields[1:], counts))
+        result.extend(_parse_modifications(name, fields[1:], counts))
     return result
 
 
-def _modifications_of(commit: str, fields: Sequence[str], counts: Counter[str]) -> Iterator[Modification]:
+def _parse_modifications(commit: str, fields: Sequence[str], counts: Counter[str]) -> Iterator[Modification]:
     for raw, path in zip(fields[::2], fields[1::2], strict=False):
         parts = raw.lstrip("\n").split(" ")
         if len(parts) < 5 or not parts[0].startswith(":10") or not parts[1].startswith("10"):
@@ -107,12 +98,12 @@ def read_versions(repository: Path, groups: Sequence[Sequence[Modification]]) ->
             texts = {name: _decode(blobs.read()) for name in names}
             yield [
                 FileVersions(tuple(run), (texts[run[0].old], *(texts[m.new] for m in run)))
-                for run in _runs(group)
+                for run in _split_into_runs(group)
             ]
 
 
-def _runs(group: Sequence[Modification]) -> list[list[Modification]]:
-    """Modifications cut where one does not begin with what the one before left (branches, renames)."""
+def _split_into_runs(group: Sequence[Modification]) -> list[list[Modification]]:
+    """Cut modifications where one does not begin with the text that the one before left (branches, renames)."""
     runs: list[list[Modification]] = []
     for modification in group:
         if runs and runs[-1][-1].new == modification.old:
@@ -139,14 +130,13 @@ def sizes_at(repository: Path, commit: str) -> dict[str, int]:
         meta, _, path = entry.partition("\t")
         if meta.startswith("100"):
             size = meta.split()[3]
-            result[path] = (
-                int(size) if size.isdigit() else LIMIT_BYTES
-            )  # an object that the clone does not have
+            # The clone may lack the object: then it has no size.
+            result[path] = int(size) if size.isdigit() else LIMIT_BYTES
     return result
 
 
 def read_texts(repository: Path, blobs: Sequence[str]) -> Iterator[str | None]:
-    """The texts of blobs; None for what is too large or not a text."""
+    """The texts of blobs; None for a blob that is too large or not a text."""
     with _CatFile(repository, blobs) as reader:
         for _ in blobs:
             yield _decode(reader.read())
@@ -173,7 +163,7 @@ class _CatFile:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._out: IO[bytes] = self._process.stdout
-        # git blocks when nobody reads while we write: the ids go in from a thread of their own.
+        # git blocks until its output is read: a thread of its own writes the ids.
         self._writer = threading.Thread(target=self._write, args=(self._process.stdin, blobs), daemon=True)
         self._writer.start()
 

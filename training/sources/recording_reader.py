@@ -1,4 +1,4 @@
-"""What the language server recorded: the changes of a document in their true order.
+"""Recordings of the language server: the changes of a document in their true order.
 
 Recordings are JSON lines in the shape `workspaceRecording@1.0`; offsets in them count UTF-16 code units. Keystrokes are
 gathered into bursts by the language server's recorder, and runs of bursts that one window can hold become trajectories.
@@ -49,7 +49,7 @@ class Stretch(NamedTuple):
 
 
 def default_folder() -> Path:
-    """Where the language server keeps its recordings on this machine."""
+    """The folder on this machine in which the language server keeps its recordings."""
     return Path(platformdirs.user_data_dir("likewise", appauthor=False)) / "recordings"
 
 
@@ -150,9 +150,8 @@ def _stretch(text: str, steps: Sequence[Step]) -> Stretch:
 
 def _runs(stretch: Stretch, cutter: ExcerptCutter) -> Iterator[Stretch]:
     rest, dropped = stretch, 0  # what begins with the run, and the number of changes before it
-    end = edits_before = edits = (
-        0  # the end of the run among all changes; the edits before it and up to its end
-    )
+    # The end of the run among all changes; the edits before the run and up to its end.
+    end = edits_before = edits = 0
     for burst in bursts_of(stretch, cutter.tokenizer):
         grown = _head(rest, burst.changes.stop - dropped)
         is_full = burst.end - edits_before > cutter.setting.limit_edits or not _fits(grown, cutter)

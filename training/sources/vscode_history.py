@@ -1,4 +1,4 @@
-"""VS Code's local history: what a file was at each save, oldest first.
+"""VS Code's local history: the texts of a file at each save, oldest first.
 
 `User/History/<hash>/entries.json` names the file and its snapshots; the snapshots lie beside it.
 """
@@ -16,7 +16,7 @@ from training.sources.filters import LIMIT_BYTES, check_path, check_text
 _EDITORS = ("Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf")
 
 
-class History(NamedTuple):
+class SavedFile(NamedTuple):
     """The saved texts of one file, oldest first."""
 
     path: str
@@ -24,7 +24,7 @@ class History(NamedTuple):
 
 
 def default_folders() -> list[Path]:
-    """Where editors of VS Code's family keep their local history on this machine: those that are there."""
+    """The folders on this machine in which editors of VS Code's family keep their local history."""
     home = Path.home()
     if sys.platform == "darwin":
         settings = home / "Library" / "Application Support"
@@ -37,7 +37,7 @@ def default_folders() -> list[Path]:
     return [folder for folder in folders if folder.is_dir()]
 
 
-def histories(folder: Path) -> Iterator[History]:
+def read_saved_files(folder: Path) -> Iterator[SavedFile]:
     """All files with at least two different saved texts."""
     for entries in sorted(folder.glob("*/entries.json")):
         history = _read(entries)
@@ -45,7 +45,7 @@ def histories(folder: Path) -> Iterator[History]:
             yield history
 
 
-def _read(entries: Path) -> History | None:
+def _read(entries: Path) -> SavedFile | None:
     try:
         content = json.loads(entries.read_text(encoding="utf-8"))
         path = unquote(urlparse(content["resource"]).path)
@@ -57,13 +57,13 @@ def _read(entries: Path) -> History | None:
         return None
     texts: list[str] = []
     for name in names:
-        text = _text(entries.parent / name)
+        text = _read_text(entries.parent / name)
         if text is not None and (not texts or text != texts[-1]):
             texts.append(text)
-    return History(path, tuple(texts))
+    return SavedFile(path, tuple(texts))
 
 
-def _text(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
         if path.stat().st_size > LIMIT_BYTES:
             return None

@@ -27,9 +27,7 @@ from training.trajectories.mining_setting import MiningSetting
 from training.trajectories.trajectory import Trajectory, instance_from_trajectory
 
 _NEW_CODE_EDITS = 20  # a lone hunk with more insertions than this, and hardly a deletion, is new code
-_AFTER_OTHER_EDITS = (
-    0.3  # share of the refactorings that come after real edits that have nothing to do with them
-)
+_AFTER_OTHER_EDITS = 0.3  # share of the refactorings that come after unrelated real edits
 _VERSIONS = 4  # of a file in one trajectory at most
 _CHARACTERS_OF_TOKEN = 12  # a text with more characters for each token of the limit need not be tokenized
 

@@ -16,7 +16,7 @@ from typing import Any
 from tqdm import tqdm
 
 from model.editing.tokenizer import Tokenizer, hash_of
-from training.data.dataset import DatasetWriter, ShardWriter, shard_notes
+from training.data.dataset import DatasetWriter, ShardWriter, read_shard_notes
 from training.data.line_cache import CachingTokenizer
 from training.sources.corpus import SPLITS, Repository
 from training.sources.filters import LIMIT_BYTES, language_of, sampling_share
@@ -213,7 +213,7 @@ def join_parts(jobs: Sequence[MiningJob], tokenizer: Tokenizer, out: Path) -> di
         if not job.shards():
             continue  # its turn did not come: it is no source of this dataset
         for shard in job.shards():
-            of_repository.update(shard_notes(shard)["counts"])
+            of_repository.update(read_shard_notes(shard)["counts"])
         counts.update(of_repository)
         repository = job.repository
         writer.manifest["sources"].append(

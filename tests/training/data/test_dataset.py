@@ -13,7 +13,7 @@ from training.data.dataset import (
     DatasetWriter,
     Kind,
     ShardWriter,
-    shard_notes,
+    read_shard_notes,
     token_type,
 )
 
@@ -64,7 +64,7 @@ def test_joined_shards_hold_every_instance_once_and_in_the_same_order_for_a_seed
         assert dataset.tokenizer_path is not None
     assert orders[0] == orders[1] != written
     assert sorted(orders[0]) == sorted(written)
-    assert shard_notes(shards[2]) == {"number": 2}
+    assert read_shard_notes(shards[2]) == {"number": 2}
 
 
 def test_an_unfinished_dataset_is_not_there(tmp_path: Path) -> None:
