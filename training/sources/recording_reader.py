@@ -1,7 +1,7 @@
-"""What the language server recorded: the changes of a document in their true order.
+"""Recordings of the language server: the changes of a document in their true order.
 
 Recordings are JSON lines in the shape `workspaceRecording@1.0`; offsets in them count UTF-16 code units. Keystrokes are
-gathered into bursts by the language server's recorder, and runs of bursts that one window can hold become sessions.
+gathered into bursts by the language server's recorder, and runs of bursts that one window can hold become trajectories.
 """
 
 import json
@@ -18,11 +18,11 @@ from model.editing.lines import segments
 from model.editing.recorder import RecordedBurst, Recorder, steps_of
 from model.editing.tokenizer import Tokenizer
 from training.data.dataset import Kind
-from training.sources.git import rejected_path
-from training.trajectories.excerpts import Windows, grow_window
-from training.trajectories.trajectory import Session, offsets_of
+from training.sources.filters import check_path
+from training.trajectories.excerpts import ExcerptCutter, grow_excerpt
+from training.trajectories.trajectory import Trajectory, offsets_of
 
-_NO_LIMIT = 1 << 30  # sessions are cut here, not folded
+_NO_LIMIT = 1 << 30  # trajectories are cut here, not folded
 
 
 class Step(NamedTuple):
@@ -49,19 +49,19 @@ class Stretch(NamedTuple):
 
 
 def default_folder() -> Path:
-    """Where the language server keeps its recordings on this machine."""
+    """The folder on this machine in which the language server keeps its recordings."""
     return Path(platformdirs.user_data_dir("likewise", appauthor=False)) / "recordings"
 
 
-def recorded_sessions(folder: Path, windows: Windows) -> Iterator[tuple[str, Session]]:
-    """Path and session of every recording in a folder."""
+def recorded_trajectories(folder: Path, cutter: ExcerptCutter) -> Iterator[tuple[str, Trajectory]]:
+    """Path and trajectory of every recording in a folder."""
     for file in sorted(folder.rglob("*.jsonl")):
         with file.open(encoding="utf-8", errors="replace") as lines:
             for recording in recordings_in(lines):
-                if rejected_path(recording.path) is None:
+                if check_path(recording.path) is None:
                     random = Random(f"{file.name}:{recording.path}")
-                    for session in sessions_of(recording, windows, random):
-                        yield recording.path, session
+                    for trajectory in trajectories_of(recording, cutter, random):
+                        yield recording.path, trajectory
 
 
 def recordings_in(lines: Iterable[str]) -> Iterator[Recording]:
@@ -136,11 +136,11 @@ def stretches_of(recording: Recording, tokenizer: Tokenizer) -> Iterator[Stretch
     yield _stretch(begin, steps)
 
 
-def sessions_of(recording: Recording, windows: Windows, random: Random) -> Iterator[Session]:
+def trajectories_of(recording: Recording, cutter: ExcerptCutter, random: Random) -> Iterator[Trajectory]:
     """Runs of bursts that lie so near to each other that one window holds them."""
-    for stretch in stretches_of(recording, windows.tokenizer):
-        for run in _runs(stretch, windows):
-            yield from _session(run, windows, random)
+    for stretch in stretches_of(recording, cutter.tokenizer):
+        for run in _runs(stretch, cutter):
+            yield from _make_trajectory(run, cutter, random)
 
 
 def _stretch(text: str, steps: Sequence[Step]) -> Stretch:
@@ -148,14 +148,13 @@ def _stretch(text: str, steps: Sequence[Step]) -> Stretch:
     return Stretch(text, changes, tuple(step.milliseconds / 1000 for step in steps for _ in step.changes))
 
 
-def _runs(stretch: Stretch, windows: Windows) -> Iterator[Stretch]:
+def _runs(stretch: Stretch, cutter: ExcerptCutter) -> Iterator[Stretch]:
     rest, dropped = stretch, 0  # what begins with the run, and the number of changes before it
-    end = edits_before = edits = (
-        0  # the end of the run among all changes; the edits before it and up to its end
-    )
-    for burst in bursts_of(stretch, windows.tokenizer):
+    # The end of the run among all changes; the edits before the run and up to its end.
+    end = edits_before = edits = 0
+    for burst in bursts_of(stretch, cutter.tokenizer):
         grown = _head(rest, burst.changes.stop - dropped)
-        is_full = burst.end - edits_before > windows.setting.limit_edits or not _fits(grown, windows)
+        is_full = burst.end - edits_before > cutter.setting.limit_edits or not _fits(grown, cutter)
         if end and is_full:
             yield _head(rest, end - dropped)
         if not end or is_full:
@@ -186,25 +185,25 @@ def _tail(stretch: Stretch, count: int) -> Stretch:
     return Stretch(text, stretch.changes[count:], stretch.times[count:])
 
 
-def _session(run: Stretch, windows: Windows, random: Random) -> Iterator[Session]:
-    if not _fits(run, windows):
+def _make_trajectory(run: Stretch, cutter: ExcerptCutter, random: Random) -> Iterator[Trajectory]:
+    if not _fits(run, cutter):
         return
     lines = segments(run.text)
     offsets = offsets_of(lines)
-    touched, limit = _lines(offsets, run.changes), windows.setting.limit_state - 2
-    window = grow_window(lines, touched, (0, len(lines)), limit, windows.length, random)
+    touched, limit = _lines(offsets, run.changes), cutter.setting.limit_state - 2
+    window = grow_excerpt(lines, touched, (0, len(lines)), limit, cutter.count_tokens, random)
     if window is None:
         return
     begin, end = offsets[window[0]], offsets[window[1]]
     changes = tuple(change.shifted(-begin) for change in run.changes)
     # The recording goes on elsewhere, or the day was over: neither says that nothing was left to do here.
-    yield Session(run.text[begin:end], changes, Kind.RECORDING, is_complete=False, times=run.times)
+    yield Trajectory(run.text[begin:end], changes, Kind.RECORDING, is_complete=False, times=run.times)
 
 
-def _fits(run: Stretch, windows: Windows) -> bool:
+def _fits(run: Stretch, cutter: ExcerptCutter) -> bool:
     lines = segments(run.text)
     first, last = _lines(offsets_of(lines), run.changes)
-    return sum(map(windows.length, lines[first:last])) < 0.9 * windows.setting.limit_state
+    return sum(map(cutter.count_tokens, lines[first:last])) < 0.9 * cutter.setting.limit_state
 
 
 def _lines(offsets: list[int], changes: Sequence[Change]) -> tuple[int, int]:

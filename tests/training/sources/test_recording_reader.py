@@ -1,4 +1,4 @@
-"""Recordings become sessions that end in the text that the editor had."""
+"""Recordings become trajectories that end in the text that the editor had."""
 
 import json
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from training.sources.recording_reader import (
     Step,
     Stretch,
     bursts_of,
-    recorded_sessions,
+    recorded_trajectories,
     recordings_in,
-    sessions_of,
     stretches_of,
+    trajectories_of,
 )
-from training.trajectories.excerpts import Setting, Windows
-from training.trajectories.trajectory import texts_of
+from training.trajectories.excerpts import ExcerptCutter
+from training.trajectories.mining_setting import MiningSetting
 
-WINDOWS = Windows(small_tokenizer(), Setting(limit_state=120))
+CUTTER = ExcerptCutter(small_tokenizer(), MiningSetting(limit_state=120))
 
 
 def units(text: str) -> int:
@@ -80,7 +80,7 @@ def test_stretches_lead_to_the_same_text(recorded: tuple[str, list[tuple[int, Ch
 
 @settings(deadline=None)
 @given(typed(), st.integers(0, 99))
-def test_sessions_are_windows_of_the_text_as_it_was(
+def test_trajectories_are_excerpts_of_the_text_as_it_was(
     recorded: tuple[str, list[tuple[int, Change]]], seed: int
 ) -> None:
     start, changes = recorded
@@ -88,8 +88,8 @@ def test_sessions_are_windows_of_the_text_as_it_was(
     seen = [start]
     for _, change in changes:
         seen.append(change.apply_to(seen[-1]))
-    for session in sessions_of(recording, WINDOWS, Random(seed)):
-        for text in texts_of(session):
+    for trajectory in trajectories_of(recording, CUTTER, Random(seed)):
+        for text in trajectory.texts():
             assert any(text in whole for whole in seen)
 
 
@@ -102,7 +102,7 @@ def test_keystrokes_of_one_word_are_one_burst_and_a_jump_begins_another() -> Non
 
 def test_what_was_typed_and_deleted_again_leaves_nothing() -> None:
     steps = [Step((Change(0, 0, "a"),), 0), Step((Change(0, 1, ""),), 10)]
-    assert list(sessions_of(Recording("a.py", "text", steps), WINDOWS, Random(0))) == []
+    assert list(trajectories_of(Recording("a.py", "text", steps), CUTTER, Random(0))) == []
 
 
 def test_what_a_formatter_did_before_a_save_begins_a_new_stretch() -> None:
@@ -121,10 +121,10 @@ def test_long_recordings_are_cut_between_bursts() -> None:
     text = "".join(f"x{number} = {number}\n" for number in range(9))
     at = [n for n, character in enumerate(text) if character == "="]
     steps = [Step((Change(n, n + 1, "+="),), 5000 * index) for index, n in enumerate(reversed(at))]
-    windows = Windows(small_tokenizer(), Setting(limit_state=400, limit_edits=9))
-    sessions = list(sessions_of(Recording("a.py", text, steps), windows, Random(0)))
-    assert len(sessions) > 1
-    assert [change.text for session in sessions for change in session.changes] == ["+="] * 9
+    cutter = ExcerptCutter(small_tokenizer(), MiningSetting(limit_state=400, limit_edits=9))
+    trajectories = list(trajectories_of(Recording("a.py", text, steps), cutter, Random(0)))
+    assert len(trajectories) > 1
+    assert [change.text for trajectory in trajectories for change in trajectory.changes] == ["+="] * 9
 
 
 def test_damaged_lines_and_impossible_changes_do_no_harm(tmp_path: Path) -> None:
@@ -133,6 +133,6 @@ def test_damaged_lines_and_impossible_changes_do_no_harm(tmp_path: Path) -> None
     lines.append(json.dumps({"kind": "changed", "id": 1, "edit": [[10**6, 10**6, "x"]], "time": 1}))
     lines.append(json.dumps({"kind": "changed", "id": 7, "edit": [[0, 0, "x"]], "time": 1}))
     (tmp_path / "day.jsonl").write_text("\n".join([*lines, "[1]"]))
-    (found,) = list(recorded_sessions(tmp_path, WINDOWS))
+    (found,) = list(recorded_trajectories(tmp_path, CUTTER))
     assert found[0] == "a.py"
     assert found[1].changes[0].text == "import os"

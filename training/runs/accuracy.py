@@ -1,4 +1,4 @@
-"""How often predictions are right: whole edits, positions, and contents given the true position."""
+"""Accuracy: the share of right predictions of whole edits, positions, and contents given the true position."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,16 +7,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
-from torch.nn.functional import cross_entropy
 
-from model.features.slot_positions import STOP_DISTANCE
-from model.networks.incremental import Scores, TorchBatch
+from model.networks.incremental import Scores
 from training.data.batches import AnyBatch, Batches, to_device
 
 Counts = NDArray[np.int64]
 
 
-def _counts() -> Counts:
+def _no_counts() -> Counts:
     return np.zeros(0, dtype=np.int64)
 
 
@@ -24,17 +22,17 @@ def _counts() -> Counts:
 class Accuracy:
     """Counts by step: index t is the prediction that follows t edits."""
 
-    total: Counts = field(default_factory=_counts)
-    edits: Counts = field(default_factory=_counts)
-    positions: Counts = field(default_factory=_counts)
-    contents: Counts = field(default_factory=_counts)
+    total: Counts = field(default_factory=_no_counts)
+    edits: Counts = field(default_factory=_no_counts)
+    positions: Counts = field(default_factory=_no_counts)
+    contents: Counts = field(default_factory=_no_counts)
 
     def add(self, mask: NDArray[np.bool_], positions: NDArray[np.bool_], contents: NDArray[np.bool_]) -> None:
-        """Which predictions count, and which of them are right; all (B, T)."""
-        self.total = _sum(self.total, mask)
-        self.positions = _sum(self.positions, mask & positions)
-        self.contents = _sum(self.contents, mask & contents)
-        self.edits = _sum(self.edits, mask & positions & contents)
+        """Count a batch: the predictions that count, and those that are right; all (B, T)."""
+        self.total = _add_by_step(self.total, mask)
+        self.positions = _add_by_step(self.positions, mask & positions)
+        self.contents = _add_by_step(self.contents, mask & contents)
+        self.edits = _add_by_step(self.edits, mask & positions & contents)
 
     @property
     def edit_accuracy(self) -> float:
@@ -59,7 +57,7 @@ class Accuracy:
         }
 
 
-def _sum(counts: Counts, right: NDArray[np.bool_]) -> Counts:
+def _add_by_step(counts: Counts, right: NDArray[np.bool_]) -> Counts:
     new = right.sum(axis=0)
     result = np.zeros(max(len(counts), len(new)), dtype=np.int64)
     result[: len(counts)] += counts
@@ -67,22 +65,8 @@ def _sum(counts: Counts, right: NDArray[np.bool_]) -> Counts:
     return result
 
 
-def loss_of(scores: Scores, batch: AnyBatch, jump_weight: float = 1.0) -> torch.Tensor:
-    """Cross entropy of position and content, a mean over the edits that are to be predicted.
-
-    `jump_weight` counts the position of an edit that begins a hunk, or stops, as so many."""
-    mask = batch.loss_mask
-    content = cross_entropy(scores.content[mask], batch.contents[mask])
-    if jump_weight == 1.0 or not isinstance(batch, TorchBatch):
-        return cross_entropy(scores.position[mask], batch.positions[mask]) + content
-    is_jump = (batch.steps == 0) | (batch.moves == STOP_DISTANCE)
-    weights = torch.where(is_jump, jump_weight, 1.0)[mask]
-    position = cross_entropy(scores.position[mask], batch.positions[mask], reduction="none")
-    return (position * weights).mean() + content
-
-
 @torch.no_grad()
-def measure(network: nn.Module, batches: Batches, device: torch.device) -> Accuracy:
+def measure_accuracy(network: nn.Module, batches: Batches, device: torch.device) -> Accuracy:
     """Accuracy on a whole split."""
     was_training = network.training
     network.eval()
