@@ -32,15 +32,21 @@ def realistic_order(lines: Sequence[str], hunks: Sequence[Hunk], random: Random)
     return walk([float(hunk.first) for hunk in hunks], names, random)
 
 
-def walk(places: Sequence[float], names: Sequence[frozenset[str]], random: Random) -> list[int]:
+def walk(
+    places: Sequence[float],
+    names: Sequence[frozenset[str]],
+    random: Random,
+    near_lines: float = _NEAR_LINES,
+    related: float = _RELATED,
+) -> list[int]:
     """From a random place on, each time to a near place, rather to a related one."""
     remaining = list(range(len(places)))
     current = remaining.pop(random.randrange(len(remaining)))
     order = [current]
     while remaining:
         weights = [
-            2.0 ** (-min(abs(places[n] - places[current]) / _NEAR_LINES, 30.0))
-            * (_RELATED if names[n] & names[current] else 1.0)
+            2.0 ** (-min(abs(places[n] - places[current]) / near_lines, 30.0))
+            * (related if names[n] & names[current] else 1.0)
             + 1e-6
             for n in remaining
         ]
