@@ -10,11 +10,13 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, NamedTuple, Self
 
 from training.trajectories.hunks import Hunk, is_move
 
+_HELD_OUT_COMMITS = Path(__file__).parents[1] / "corpora" / "held-out-commits.txt"
 LIMIT_BYTES = 256 * 1024  # larger files are generated or data nearly always
 _LIMIT_LINE = 1000  # characters; longer lines are minified code or data
 _LIMIT_HUNKS = 60
@@ -91,6 +93,12 @@ def language_of(path: str) -> str | None:
     return LANGUAGES.get(path.rpartition(".")[2].lower()) if "." in path else None
 
 
+def is_code(path: str) -> bool:
+    """Is this a program, not prose, configuration or mark-up?"""
+    language = language_of(path)
+    return language is not None and language not in _FEW
+
+
 def rejected_path(path: str) -> str | None:
     """Why a file is left out by its name; None when it is not."""
     if _LOCK.search(path):
@@ -149,11 +157,18 @@ def change_fingerprint(lines: Sequence[str], hunks: Sequence[Hunk]) -> int:
     return fingerprint(old, new)
 
 
+@lru_cache
+def held_out_commits() -> frozenset[str]:
+    """The commits that are kept apart for outside measurement."""
+    return frozenset(_HELD_OUT_COMMITS.read_text(encoding="ascii").split())
+
+
 class Exclusions:
-    """Commits that must not be mined, by the beginnings of their hashes."""
+    """Commits that must not be mined, by the beginnings of their hashes. The held-out commits are always among them."""
 
     def __init__(self, prefixes: Iterable[str] = ()) -> None:
-        self._prefixes = {prefix.strip().lower() for prefix in prefixes if prefix.strip()}
+        given = {prefix.strip().lower() for prefix in prefixes if prefix.strip()}
+        self._prefixes = given | held_out_commits()
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
 
     def __contains__(self, commit: str) -> bool:

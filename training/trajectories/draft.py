@@ -31,6 +31,17 @@ class Draft:
         start = self.start_of(number)
         return Change(start, start + len(self.contents[number]), self.regions[number].text)
 
+    def offset_before(self, offset: int) -> int:
+        """The offset in the text at first of what is at an offset now; inside a region, where the region began."""
+        grown = 0
+        for region, grows in zip(self.regions, self._grown, strict=True):
+            if offset - grown <= region.start:
+                break
+            if offset - grown < region.end + grows:
+                return region.start
+            grown += grows
+        return offset - grown
+
     def replace(self, numbers: Sequence[int], start: int, end: int, text: str) -> tuple[Change, ...]:
         """Replace the same part of the content of several regions, and return the changes of the text in their order.
 

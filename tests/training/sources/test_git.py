@@ -15,6 +15,7 @@ from training.sources.git import (
     grouped,
     has_secret,
     head_of,
+    held_out_commits,
     language_of,
     modifications,
     read_texts,
@@ -145,3 +146,11 @@ def test_languages_go_by_the_ending() -> None:
     assert language_of("a/b.pyi") == "python"
     assert language_of("x.TSX") == "typescript"
     assert language_of("noending") is None
+
+
+def test_held_out_commits_are_always_excluded() -> None:
+    held_out = held_out_commits()
+    assert len(held_out) > 90
+    assert all(commit in Exclusions() for commit in held_out)
+    assert all(commit in Exclusions(["0123456789ab"]) for commit in held_out)
+    assert "0123456789ab" not in Exclusions()
