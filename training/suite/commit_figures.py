@@ -96,10 +96,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     repositories = read_corpus(options.corpus, options.mirrors, split=options.split)
     chosen = choose_commit_files(repositories, options.count, options.seed)
-    engine = EngineSuggest(Predictor(Bundle.load(options.bundle)))
+    thresholds = options.threshold or THRESHOLDS
+    engine = EngineSuggest(Predictor(Bundle.load(options.bundle)), least_confidence=min(thresholds))
     for kind, is_repetitive in (("repetitive", True), ("ordinary", False)):
         files = [file for file in chosen if file.is_repetitive == is_repetitive]
-        rows = {str(threshold): Played() for threshold in options.threshold or THRESHOLDS}
+        rows = {str(threshold): Played() for threshold in thresholds}
         floor = Played()
         for file in tqdm(files, unit=" files"):
             remembered = RememberedSuggest(engine)

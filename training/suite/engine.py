@@ -18,8 +18,10 @@ _TOKEN_COMPLETE = "token-complete"
 class EngineSuggest:
     """Asks a bundle as the language server does, after each step. Keeps what it recorded, so a next step costs little."""
 
-    def __init__(self, predictor: Predictor) -> None:
+    def __init__(self, predictor: Predictor, least_confidence: float = 0.0) -> None:
+        """Offers below `least_confidence` are left out, which saves the search for them."""
         self._predictor = predictor
+        self._least_confidence = least_confidence
         self._tokenizer = predictor.bundle.require_tokenizer()
         self._text: str | None = None
         self._steps: list[Step] = []
@@ -63,7 +65,7 @@ class EngineSuggest:
         wish = Wish(
             until="hunk",
             limit=_ALTERNATIVES,
-            threshold=0.0,
+            threshold=self._least_confidence,
             cursor=recorder.cursor,
             prefix=recorder.prefix,
         )
