@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.editing.recorder import Recorder
+from model.inference.bundle import Bundle
 from training.trajectories.hands import TEST_HANDS, TRAINING_HANDS, Hands, HandsRange
-from training.trajectories.typist import TypedTrajectory, texts_after, type_change
+from training.trajectories.typist import TypedTrajectory, record_step, texts_after, type_change
 
 PIECES = st.sampled_from(
     ["a", "name", "value_of", "(", ")", "[]", "{", "}", '"', "'", '"""', " ", "    ", "\t", "\n", "\r\n", "\n    ", ":", ",", "é", "😀", "12", "if x:\n    y()\n"]
@@ -19,6 +21,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=30).map("".join)
 SEEDS = st.integers(0, 2**32)
 RANGES = st.sampled_from([TRAINING_HANDS, TEST_HANDS])
+TINY_BUNDLE = Path(__file__).parents[2] / "data" / "tiny_bundle"
 STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 
 # Hands to which everything happens all the time.
@@ -55,7 +58,7 @@ def check(trajectory: TypedTrajectory | None, after: str) -> None:
 
 
 @given(TEXTS, TEXTS, SEEDS, RANGES, st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_typed_changes_end_with_the_text_after(
     before: str, after: str, seed: int, hands: HandsRange, is_wild: bool
 ) -> None:
@@ -80,7 +83,7 @@ def test_one_real_file_is_typed_into_another(one: str, other: str) -> None:
 
 
 @given(SEEDS, RANGES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_a_real_file_with_changed_words_is_typed(seed: int, hands: HandsRange) -> None:
     random = Random(seed)
     before = (STANDARD_LIBRARY / "queue.py").read_text(encoding="utf-8")
@@ -100,3 +103,22 @@ def test_the_same_seed_types_the_same_steps() -> None:
     texts = "a = old(1)\nb = old(2)\n", "a = new(1)\nb = new(2)\n"
     hands = TRAINING_HANDS.draw(Random(1))
     assert type_change(*texts, Random(5), hands) == type_change(*texts, Random(5), hands)
+
+
+@given(SEEDS, RANGES)
+@settings(max_examples=4, deadline=None)
+def test_the_recorder_follows_every_step(seed: int, hands: HandsRange) -> None:
+    random = Random(seed)
+    before = (STANDARD_LIBRARY / "sched.py").read_text(encoding="utf-8")
+    after = before.replace("self._queue", "self._events").replace("priority", "rank")
+    after = after.replace(
+        "        with self._lock:\n", "        with self._lock:\n            self._check()\n"
+    )
+    trajectory = type_change(before, after, random, replace(hands.draw(random), **WILD))
+    assert trajectory is not None
+    recorder = Recorder(Bundle.load(TINY_BUNDLE).require_tokenizer(), before)
+    for step, now in zip(trajectory.steps, texts_after(trajectory), strict=True):
+        record_step(recorder, step)
+        if step.completed:
+            assert recorder.text.text == now
+    assert recorder.text.text == after
