@@ -81,7 +81,7 @@ def _has_break(text: str) -> bool:
 
 
 def _line_task(text: str, hunks: Sequence[Change], run: Sequence[int]) -> Task:
-    """The whole line without its indentation, as far as no other hunk reaches into it."""
+    """The whole line without its indentation, or only the hunks when others are on the line too."""
     first, last = hunks[run[0]], hunks[run[-1]]
     start = max(text.rfind("\n", 0, first.start), text.rfind("\r", 0, first.start)) + 1
     while start < first.start and text[start] in " \t":
@@ -89,10 +89,11 @@ def _line_task(text: str, hunks: Sequence[Change], run: Sequence[int]) -> Task:
     end = last.end
     while end < len(text) and text[end] not in "\r\n":
         end += 1
-    if run[0] > 0:
-        start = max(start, hunks[run[0] - 1].end)
-    if run[-1] + 1 < len(hunks):
-        end = min(end, hunks[run[-1] + 1].start)
+    # Two neighbours must not both take what lies between them.
+    if run[0] > 0 and hunks[run[0] - 1].end >= start:
+        start = first.start
+    if run[-1] + 1 < len(hunks) and hunks[run[-1] + 1].start <= end:
+        end = last.end
     return _task(text, hunks, run, start, end)
 
 
