@@ -85,8 +85,8 @@ def _behind(situation: Situation, right_slot: int, slots: Slots) -> int:
     return situation.text.index_of_token(min(position + 1, len(situation.text.tokens) - 1))
 
 
-def replay_candidates(situation: Situation) -> list[Candidate]:
-    """Every pattern at every site where it fits."""
+def replay_candidates(situation: Situation, line: int | None = None) -> list[Candidate]:
+    """Every pattern at every site where it fits; with `line`, only at sites that begin on that line."""
     text, result = situation.text, []
     seen: set[tuple[Site, tuple[tuple[Lexical, ...], ...]]] = set()
 
@@ -94,7 +94,8 @@ def replay_candidates(situation: Situation) -> list[Candidate]:
         origin: Origin, sites: Sequence[tuple[Site, tuple[tuple[Lexical, ...], ...]]], pattern: Pattern
     ) -> None:
         for number, (site, come) in enumerate(sites):
-            if (site, come) not in seen:
+            is_wanted = line is None or text.lines[min(site[0].first, len(text) - 1)] == line
+            if is_wanted and (site, come) not in seen:
                 seen.add((site, come))
                 result.append(Candidate(origin, site, come, pattern, number, len(sites)))
 

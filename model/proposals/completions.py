@@ -58,9 +58,7 @@ def find_completions(
     )
     old_line = _line_at(before.text, cursor, situation.text)
     found = []
-    for candidate in replay_candidates(before):
-        if before.text.lines[min(candidate.site[0].first, len(before.text) - 1)] != old_line:
-            continue
+    for candidate in replay_candidates(before, old_line):
         completion = _complete(candidate, before.text, situation.text, cursor)
         if completion is not None:
             found.append(completion)

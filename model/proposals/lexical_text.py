@@ -151,6 +151,18 @@ class LexicalText:
         seconds = np.minimum(self.line_starts[:-1] + 1, len(self) - 1)
         return self.tables.comments[self.tokens[self.starts[seconds]]]
 
+    @cached_property
+    def names(self) -> dict[str, Ints]:
+        """Every distinct word of the text, and the indices at which it stands."""
+        words = np.flatnonzero(self.kinds == Kind.WORD)
+        order = np.argsort(self.hashes[words], kind="stable")
+        ranked = self.hashes[words[order]]
+        borders = (
+            np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(ranked) else order
+        )
+        groups = np.split(words[order], borders[1:])
+        return {self.text_of(int(group[0])): group for group in groups if len(group)}
+
     def lexical(self, index: int) -> Lexical:
         return tuple(self.tokens[self.starts[index] : self.starts[index + 1]].tolist())
 

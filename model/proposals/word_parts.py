@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-import numpy as np
-
 from model.proposals.lexical_text import Kind, Lexical, LexicalText
 from model.proposals.precedents import Pattern
 from model.proposals.sites import Site, Span
@@ -56,20 +54,16 @@ def find_part_sites(pattern: Pattern, text: LexicalText) -> Iterator[tuple[Site,
     changed = changed_part(tables.text_of(gone[0]), tables.text_of(come[0]))
     if changed is None:
         return
-    words = np.flatnonzero(text.kinds == Kind.WORD)
-    _, representatives, numbers = np.unique(text.hashes[words], return_index=True, return_inverse=True)
-    known = {gone[0], come[0]}
-    replaced: dict[int, tuple[Lexical, ...]] = {}
-    for number, representative in enumerate(representatives.tolist()):
-        lexical = text.lexical(int(words[representative]))
-        if lexical in known:
+    old, new = (tables.text_of(side[0]) for side in (gone, come))
+    part = "".join(changed[0]).lower()
+    for name, indices in text.names.items():
+        if part not in name.lower() or name in (old, new):
             continue
-        new = replace_part(tables.text_of(lexical), *changed)
-        if new is not None:
-            replaced[number] = tuple(tables.split(tables.tokenizer.encode_segment(new)))
-    for word, number in zip(words.tolist(), numbers.tolist(), strict=True):
-        if number in replaced:
-            yield (Span(word, word + 1),), replaced[number]
+        replaced = replace_part(name, *changed)
+        if replaced is not None:
+            lexicals = tuple(tables.split(tables.tokenizer.encode_segment(replaced)))
+            for index in indices.tolist():
+                yield (Span(index, index + 1),), lexicals
 
 
 def _cased(gone: list[str], come: list[str]) -> list[tuple[list[str], list[str]]]:
