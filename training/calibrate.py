@@ -73,7 +73,7 @@ def threshold_for(confidences: Sequence[float], right: Sequence[bool], wanted: f
 
 
 def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Calibration:
-    predictor = Predictor(replace(bundle, calibration=Calibration()), device="cpu")
+    predictor = Predictor(bundle, device="cpu").with_calibration(Calibration())
     samples: dict[str, list[Sample]] = {}
     found = read_cases(cases)
     # Which of several predictions comes first depends on the calibration: so it is measured again with a first one.
@@ -81,14 +81,14 @@ def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Cali
         answers = [ask(predictor, case) for case in tqdm(part, unit=" cases")]
         spoken = [answer for answer in answers if answer.change is not None]
         samples["hunk"] = [Sample(answer.evidence, answer.is_right) for answer in spoken]
-        predictor.bundle = replace(bundle, calibration=fitted(samples))
+        predictor = predictor.with_calibration(fit_calibration(samples))
     if data is not None:
         _, tokens = measure_bundle(predictor, load_examples(data, "dev", count=count))
         samples["token"] = [Sample(Evidence(token.score, token.score), token.is_right) for token in tokens]
-    return fitted(samples)
+    return fit_calibration(samples)
 
 
-def fitted(samples: Mapping[str, Sequence[Sample]]) -> Calibration:
+def fit_calibration(samples: Mapping[str, Sequence[Sample]]) -> Calibration:
     """The weights, lines and thresholds for what was measured."""
     enough = len(samples.get("hunk", ())) >= _LEAST_WEIGHED
     plain = Calibration(weights={"hunk": logistic_weights(samples["hunk"])} if enough else {})

@@ -22,6 +22,7 @@ from safetensors.torch import save_file
 from model.config import ModelConfig
 from model.editing.tokenizer import Tokenizer
 from model.features.arrays import implicit_batch
+from model.inference import graph_names as names
 from model.inference.bundle import Bundle, BundleError, read_manifest, seal
 from model.inference.calibration import Calibration
 from model.inference.predictor import Predictor
@@ -59,7 +60,7 @@ def export(
         _write_graphs(graphs, partial, name)
         _refuse_disagreement(network, partial, _TOLERANCE)
         # Not the one that encodes: that has many rows for each matrix, and is not bound by reading them.
-        if shrink(graphs["step"]) + shrink(graphs["content"]):
+        if shrink(graphs[names.STEP]) + shrink(graphs[names.CONTENT]):
             _write_graphs(graphs, partial, name)
             _refuse_disagreement(network, partial, _ROUNDED_TOLERANCE)
         shutil.rmtree(directory, ignore_errors=True)

@@ -16,9 +16,9 @@ from typing import Any
 from model.config import ModelConfig
 from model.editing.tokenizer import Tokenizer
 from model.inference.calibration import Calibration
+from model.inference.graph_names import GRAPHS
 
 FORMAT = 2
-GRAPHS = ("encode", "step", "content")
 DEFAULT = Path(__file__).parent.parent / "default"
 _NEEDED = (*(f"{graph}.onnx" for graph in GRAPHS), "weights.safetensors", "config.json", "calibration.json")
 

@@ -24,7 +24,7 @@ from model.networks.attention import NEVER, attend, attend_unsplit, split_keys, 
 from model.networks.decoders import earlier_mask
 from model.networks.incremental import (
     Chosen,
-    EditInputs,
+    EditTensors,
     Grown,
     IncrementalNetwork,
     Relations,
@@ -215,7 +215,7 @@ class NextEdit(IncrementalNetwork):
         keys, values = self.no_edit.expand(nothing.shape[0], 2, -1).chunk(2, dim=1)
         return grown._replace(caches=caches | grown.caches | {"content_keys": keys, "content_values": values})
 
-    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Grown:
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditTensors) -> Grown:
         count = edits.positions.shape[1]
         ages = ages_of_rows(count, caches["rows"].shape[1] + count, edits.positions.device)
         edit_caches = self._encode_edits(encoded, caches, edits, ages[:, 1:])
@@ -253,7 +253,7 @@ class NextEdit(IncrementalNetwork):
         mixed = (written * share_written).scatter_add(2, chosen.sources, copied * share_copied)
         return torch.log(mixed.clamp(min=_TINY))
 
-    def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditInputs, ages: Tensor) -> Tensors:
+    def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditTensors, ages: Tensor) -> Tensors:
         embedded = self.embedding(edits.subjects) + self.kind(edits.deletions) + self.move(edits.moves)
         embedded = (
             embedded + self.step(edits.steps) + self.beside(self.embedding(edits.neighbours).flatten(2))
@@ -284,7 +284,7 @@ class NextEdit(IncrementalNetwork):
         return Grown(new | {"rows": rows}, {"row": rows}, because)
 
     def _situation(self, rows: Tensor, contexts: Tensor) -> Tensor:
-        """What the history makes of it, at a place."""
+        """Combine the history's row with the context at a position."""
         result: Tensor = self.content_norm(self.row_context(rows) + contexts)
         return result
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.inference.calibration import Calibration, Evidence
-from training.calibrate import Sample, fitted, isotonic, logistic_weights, threshold_for
+from training.calibrate import Sample, fit_calibration, isotonic, logistic_weights, threshold_for
 
 
 def plain(score: float) -> Evidence:
@@ -51,7 +51,7 @@ def test_changes_that_were_made_before_are_surer() -> None:
         repeats, score = random.randrange(2), -4 * random.random()
         evidence = Evidence(score, score, stop=-3 * random.random(), repeats=repeats)
         samples.append(Sample(evidence, random.random() < (0.9 if repeats else 0.1) * math.exp(score / 8)))
-    calibration = fitted({"hunk": samples})
+    calibration = fit_calibration({"hunk": samples})
     new, again = (calibration.confidence("hunk", Evidence(-1.0, -1.0, -1.0, n)) for n in (0, 1))
     assert new < 0.3 < 0.6 < again
     assert (

@@ -10,8 +10,9 @@ import torch
 
 from model.config import ModelConfig
 from model.editing.edits import DELETE, END, START, Edit
-from model.inference.bundle import FORMAT, GRAPHS, Bundle, BundleError, seal
+from model.inference.bundle import FORMAT, Bundle, BundleError, seal
 from model.inference.calibration import Calibration
+from model.inference.graph_names import GRAPHS
 from model.inference.predictor import Predictor
 from model.networks.build import build
 from model.networks.incremental import IncrementalNetwork

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from model.editing.edits import DELETE, END, START, Edit, Instance, Slots, apply
 from model.inference.bundle import BundleError
-from model.inference.predictor import History, Predictor
-from model.inference.window import AnyHistory, Predicted
+from model.inference.history import AnyHistory, History, NextPosition
+from model.inference.predictor import Predictor
 
 # The predictor is the same for all examples: it has no memory of its own.
 many = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -35,7 +35,7 @@ def make_instance(predictor: Predictor, seed: int, *, length: int = 47, edits: i
     return random_instance(seed, length=length, edits=edits, vocabulary_size=size)
 
 
-def agree(one: Predicted, other: Predicted) -> None:
+def agree(one: NextPosition, other: NextPosition) -> None:
     np.testing.assert_allclose(np.exp(one.positions), np.exp(other.positions), atol=1e-5)
     np.testing.assert_allclose(one.because, other.because, atol=1e-5)
 
@@ -185,10 +185,10 @@ def test_a_prediction_outlives_what_is_tried_after_it(predictor: Predictor) -> N
     history = predictor.open(instance.state)
     history.append(instance.edits[:10])
     predicted = history.predict()
-    for edit in instance.edits[10:]:
-        history.append([edit], tentative=True)
-        history.predict()
-    history.keep(10)
+    with history.try_edits():
+        for edit in instance.edits[10:]:
+            history.append([edit])
+            history.predict()
     assert history.predict() is predicted
 
 
@@ -214,7 +214,7 @@ def test_appending_nothing_changes_nothing(predictor: Predictor) -> None:
 
 
 def test_many_threads_with_histories_of_their_own(predictor: Predictor) -> None:
-    def run(seed: int) -> Predicted:
+    def run(seed: int) -> NextPosition:
         instance = make_instance(predictor, seed, length=20 + seed, edits=6)
         history = predictor.open(instance.state)
         for edit in instance.edits:

@@ -2,7 +2,9 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -14,9 +16,10 @@ from model.editing.burst import Burst, Change, TokenText, render
 from model.editing.edits import DELETE, END, START, Edit, Slots, apply
 from model.editing.tokenizer import Tokenizer, train
 from model.inference.calibration import Calibration
+from model.inference.history import AnyHistory, NextPosition
 from model.inference.predictor import Predictor
 from model.inference.search import Decoded, Until, Wish, decode
-from model.inference.window import AnyHistory, Predicted
+from model.silence import Silence
 from tests.tokenizing import texts
 
 TEXT = """def total(items):
@@ -35,6 +38,13 @@ Script = Callable[[Sequence[Edit]], Said]
 STOP = -1  # the slot of the end token
 
 
+@dataclass(frozen=True)
+class SaidPosition(NextPosition):
+    """A scripted distribution, and after how many edits it was asked for."""
+
+    edits: int
+
+
 class ScriptedHistory:
     """A history whose scores come from a script."""
 
@@ -42,7 +52,6 @@ class ScriptedHistory:
         self.slots = Slots((START, *TOKENIZER.encode(text), END))
         self.nbytes = 0
         self.repeats_after: dict[int, int] = {}  # by the number of edits since the question
-        self.needs_encoding = False
         self._script = script
         self.append(edits)
         self._known = len(edits)
@@ -54,20 +63,24 @@ class ScriptedHistory:
     def keep(self, count: int) -> None:
         self.slots.keep(count)
 
-    def append(self, edits: Sequence[Edit], *, tentative: bool = False) -> None:
+    def append(self, edits: Sequence[Edit]) -> None:
         for edit in edits:
             self.slots.apply(edit)
 
-    def look_at(self, position: int | None) -> None:
-        pass
+    @contextmanager
+    def try_edits(self) -> Iterator[None]:
+        known = len(self.slots.edits)
+        yield
+        self.keep(known)
 
-    def predict(self) -> Predicted:
+    def predict(self) -> NextPosition:
         said = self._script(self.slots.edits[self._known :])[0]
         said = {self.slots.state_length - 1 if slot == STOP else slot: p for slot, p in said.items()}
         weights = np.arange(len(self.slots.edits), dtype=np.float32)
-        return Predicted(self._scores(said, len(self.slots.contents)), weights, len(self.slots.edits), {})
+        return SaidPosition(self._scores(said, len(self.slots.contents)), weights, len(self.slots.edits))
 
-    def content(self, predicted: Predicted, position: int) -> NDArray[np.float32]:
+    def content(self, predicted: NextPosition, position: int) -> NDArray[np.float32]:
+        assert isinstance(predicted, SaidPosition)
         since = self.slots.edits[self._known : predicted.edits]
         return self._scores(self._script(since)[1], len(TOKENIZER))
 
@@ -147,7 +160,7 @@ def test_a_hunk_goes_on_while_positions_touch_it() -> None:
 
 def test_a_hunk_that_gets_too_unlikely_is_not_shown() -> None:
     steps: list[Said] = [({7: 0.9}, {DELETE: 1.0}), ({6: 0.9}, {ONE: 0.3, TWO: 0.3})]
-    assert ask(scripted(*steps), Wish(until="hunk")) == Decoded([], "below-threshold")
+    assert ask(scripted(*steps), Wish(until="hunk")) == Decoded([], Silence.BELOW_THRESHOLD)
     assert ask(scripted(*steps), Wish(until="token")).predictions
 
 
@@ -167,20 +180,20 @@ def test_the_threshold_is_of_the_calibrated_confidence() -> None:
 
 
 def test_nothing_edited_nothing_suggested() -> None:
-    assert ask(scripted(({5: 0.9}, {TWO: 0.9}), made=[]), Wish()) == Decoded([], "nothing-edited")
+    assert ask(scripted(({5: 0.9}, {TWO: 0.9}), made=[]), Wish()) == Decoded([], Silence.NOTHING_EDITED)
 
 
 def test_stop_is_silence() -> None:
     end = len(spell(BASE)) + 1
-    assert ask(scripted(({end: 0.9}, {END: 1.0})), Wish()) == Decoded([], "stop-predicted")
+    assert ask(scripted(({end: 0.9}, {END: 1.0})), Wish()) == Decoded([], Silence.STOP_PREDICTED)
 
 
 @pytest.mark.parametrize("until", ["token", "hunk"])
 def test_stop_is_the_reason_when_it_is_likeliest_and_only_then(until: Until) -> None:
     """Also where the places are too unlikely to be looked at."""
     wish = Wish(until=until, threshold=0.8)
-    assert ask(scripted(({STOP: 0.6, 5: 0.3}, {TWO: 1.0})), wish) == Decoded([], "stop-predicted")
-    assert ask(scripted(({STOP: 0.3, 5: 0.6}, {TWO: 1.0})), wish) == Decoded([], "below-threshold")
+    assert ask(scripted(({STOP: 0.6, 5: 0.3}, {TWO: 1.0})), wish) == Decoded([], Silence.STOP_PREDICTED)
+    assert ask(scripted(({STOP: 0.3, 5: 0.6}, {TWO: 1.0})), wish) == Decoded([], Silence.BELOW_THRESHOLD)
 
 
 def test_specials_are_never_written_and_the_start_is_never_deleted() -> None:
@@ -191,13 +204,13 @@ def test_specials_are_never_written_and_the_start_is_never_deleted() -> None:
 
 def test_what_undoes_the_newest_edit_is_not_suggested() -> None:
     newest = NEWEST - 1
-    assert ask(scripted(({newest: 1.0}, {DELETE: 1.0})), Wish()) == Decoded([], "undo")
+    assert ask(scripted(({newest: 1.0}, {DELETE: 1.0})), Wish()) == Decoded([], Silence.UNDO)
 
 
 def test_what_undoes_a_whole_replacement_is_not_suggested() -> None:
     made = [Edit(5, DELETE), Edit(4, TWO)]  # a = 1 became a = 2
     steps: list[Said] = [({NEWEST: 1.0}, {DELETE: 1.0}), ({4: 1.0}, {ONE: 1.0})]
-    assert ask(scripted(*steps, made=made), Wish(until="hunk")) == Decoded([], "undo")
+    assert ask(scripted(*steps, made=made), Wish(until="hunk")) == Decoded([], Silence.UNDO)
 
 
 def test_what_brings_back_a_whole_block_is_not_suggested() -> None:
@@ -206,21 +219,21 @@ def test_what_brings_back_a_whole_block_is_not_suggested() -> None:
     made = [Edit(slot, DELETE) for slot in range(1, 36)]
     first = 2 + len(spell(text)) + len(made)  # slot of the first edit that is decoded
     steps: list[Said] = [({first + n - 1 if n else 0: 1.0}, {token: 1.0}) for n, token in enumerate(block)]
-    assert ask(scripted(*steps, made=made, text=text), Wish(until="hunk")) == Decoded([], "undo")
+    assert ask(scripted(*steps, made=made, text=text), Wish(until="hunk")) == Decoded([], Silence.UNDO)
 
 
 def test_what_changes_nothing_is_not_suggested() -> None:
     steps: list[Said] = [({9: 1.0}, {DELETE: 1.0}), ({8: 1.0}, {spell("=")[0]: 1.0})]
     history = scripted(*steps)
     assert history.slots.contents[9] == spell("=")[0]
-    assert ask(history, Wish(until="hunk")) == Decoded([], "no-op")
+    assert ask(history, Wish(until="hunk")) == Decoded([], Silence.NO_OP)
 
 
 def test_half_of_a_token_is_not_changed() -> None:
     parts = spell("zebra")
     steps: list[Said] = [({slot: 1.0}, {DELETE: 1.0}) for slot in range(2, 1 + len(parts))]
     history = scripted(*steps, made=[Edit(len(parts), ONE)], text="zebra = 1")
-    assert ask(history, Wish()) == Decoded([], "below-threshold")
+    assert ask(history, Wish()) == Decoded([], Silence.BELOW_THRESHOLD)
 
 
 def test_the_unfinished_token_of_the_newest_edit_is_finished() -> None:
@@ -239,7 +252,7 @@ def test_what_never_ends_is_too_long() -> None:
     def for_ever(edits: Sequence[Edit]) -> Said:
         return {NEWEST + len(edits) - 1 if edits else 5: 1.0}, {part: 1.0}
 
-    assert ask(ScriptedHistory(BASE, MADE, for_ever), Wish()) == Decoded([], "too-long")
+    assert ask(ScriptedHistory(BASE, MADE, for_ever), Wish()) == Decoded([], Silence.TOO_LONG)
 
 
 def test_several_places_come_best_first() -> None:
@@ -351,7 +364,8 @@ def test_the_likeliest_name_is_found_though_its_first_token_is_not_the_likeliest
 
 
 def test_a_prefix_that_is_a_whole_name_is_told() -> None:
-    assert prefixed("result", {"result": 0.9, "total": 0.1}) == Decoded([], "token-complete")
+    typed = [Edit(4, spell("result")[0])]
+    assert prefixed("result", {"result": 0.9, "total": 0.1}) == Decoded([], None, tuple(typed))
 
 
 def test_a_prefix_is_continued_only_above_the_threshold_of_the_calibrated_confidence() -> None:
@@ -362,12 +376,12 @@ def test_a_prefix_is_continued_only_above_the_threshold_of_the_calibrated_confid
     wish = Wish(until="hunk", cursor=4, prefix="re", threshold=0.0)
     (prediction,) = ask(history, wish, calibration).predictions
     assert prediction.confidence < 0.8
-    assert ask(history, wish._replace(threshold=0.8), calibration) == Decoded([], "below-threshold")
+    assert ask(history, wish._replace(threshold=0.8), calibration) == Decoded([], Silence.BELOW_THRESHOLD)
 
 
 def test_a_prefix_that_goes_nowhere_is_silence() -> None:
     several = {f"z{letter}{letter}": 0.1 for letter in "abcdefghij"}
-    assert prefixed("z", several) == Decoded([], "below-threshold")
+    assert prefixed("z", several) == Decoded([], Silence.BELOW_THRESHOLD)
 
 
 # With the tiny bundle.
@@ -411,7 +425,7 @@ def test_when_all_is_renamed_it_stops(predictor: Predictor) -> None:
     history, _ = edited(predictor, TEXT, renames(TEXT, "result", "total", 3))
     bundle = predictor.bundle
     decoded = decode(history, Wish(until="hunk"), bundle.require_tokenizer(), bundle.calibration)
-    assert decoded == Decoded([], "stop-predicted")
+    assert decoded == Decoded([], Silence.STOP_PREDICTED)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -433,7 +447,8 @@ def test_whatever_is_predicted_is_whole_new_and_leaves_no_trace(
     decoded = decode(history, wish, tokenizer, predictor.bundle.calibration)
     assert history.slots.edits == edits
     np.testing.assert_allclose(history.predict().positions, predicted.positions, atol=1e-4)
-    assert bool(decoded.predictions) == (decoded.silence is None)
+    # Exactly one of the three: edits, a reason, or a prefix that is a whole name.
+    assert [bool(decoded.predictions), decoded.silence is not None, bool(decoded.name)].count(True) == 1
     state = history.slots.contents[: history.slots.state_length]
     for prediction in decoded.predictions:
         after = apply(state, [*edits, *prediction.edits])
