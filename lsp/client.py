@@ -166,12 +166,14 @@ class Client:
         self.address = await self.locate()
         try:
             body = await fetch(self.address, "/model", timeout_seconds=_MODEL_SECONDS)
-            model = schema.ModelResponse.model_validate_json(body)
+            model = schema.read_model(body)
+        except schema.OtherWireVersion as error:
+            raise ServiceUnavailable("other-version", str(error)) from None
         except ValidationError:
             raise ServiceUnavailable("not-a-service", f"no Likewise service at {self.address.url}") from None
         self._bundle = model.sha256
         self.listener.on_model(model)
-        url = "ws" + self.address.url.removeprefix("http") + "/stream"
+        url = "ws" + self.address.url.removeprefix("http") + f"/stream?wire={schema.WIRE_VERSION}"
         async with connect(
             url,
             additional_headers=self.address.headers,

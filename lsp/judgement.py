@@ -23,7 +23,7 @@ def judge(
     recorder = file.recorder
     assert recorder is not None
     is_level = list(edits) == recorder.edits
-    silence = prediction.silence
+    silence: str | None = prediction.silence
     suggestions = []
     for each in prediction.suggestions:
         change = placed(recorder, each)

@@ -14,6 +14,7 @@ from websockets.http11 import Request, Response
 from model.editing.burst import Burst, TokenText
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
+from model.silence import Silence
 from server import schema
 from tests.tokenizing import small_tokenizer
 
@@ -149,7 +150,7 @@ class ScriptedService:
             document=question.document,
             version=question.version,
             suggestions=[self._suggestion(session, text, change, question) for change in changes],
-            silence=None if changes else "stop-predicted",
+            silence=None if changes else Silence.STOP_PREDICTED,
             timings=schema.Timings(),
             request=question.request,
         )
