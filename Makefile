@@ -18,7 +18,7 @@ $(VENV)/develop: $(VENV)/serve
 setup: $(VENV)/develop
 
 run: $(VENV)/serve
-	$(BIN)/python -m server
+	$(BIN)/likewise-server
 
 test: $(VENV)/develop
 	$(BIN)/python -m pytest

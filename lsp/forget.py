@@ -1,4 +1,4 @@
-"""`python -m lsp forget --path GLOB | --since DATE`: remove what was recorded, for good."""
+"""`likewise-lsp forget --path GLOB | --since DATE`: remove what was recorded, for good."""
 
 import argparse
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from lsp.recordings import entries
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m lsp forget", description=__doc__)
+    parser = argparse.ArgumentParser(prog="likewise-lsp forget", description=__doc__)
     choice = parser.add_mutually_exclusive_group(required=True)
     choice.add_argument("--path", metavar="GLOB", help="what was recorded of these files")
     choice.add_argument(

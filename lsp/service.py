@@ -1,7 +1,8 @@
 """The service as our own child: started when nobody gave an address, started again when it died, ended with us.
 
 It listens on a free loopback port that it chooses itself and expects a random token. The token is passed in the environment,
-where other users cannot see it. If we are killed it notices that its parent is gone.
+where other users cannot see it. If we are killed it notices that its parent is gone. It runs in our own folder and imports
+from nowhere else than the interpreter and that folder: the user's project is no part of it.
 """
 
 import asyncio
@@ -23,12 +24,12 @@ _log = logging.getLogger(__name__)
 
 
 class Service:
-    """`python -m server`."""
+    """The process `python -P -m server`."""
 
     def __init__(self, bundle: str | None = None, device: str = "auto", log_level: str = "info") -> None:
         self._options = {"LIKEWISE_DEVICE": device, "LIKEWISE_LOG_LEVEL": log_level}
-        if bundle:
-            self._options["LIKEWISE_BUNDLE"] = bundle
+        if bundle := bundle or os.environ.get("LIKEWISE_BUNDLE"):
+            self._options["LIKEWISE_BUNDLE"] = os.path.abspath(bundle)  # the child runs in another folder
         self._process: asyncio.subprocess.Process | None = None
         self._address: Address | None = None
         self.starts = 0
@@ -80,10 +81,11 @@ class Service:
         token = secrets.token_urlsafe(32)
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "server", "--host", "127.0.0.1", "--port", "0", "--parent-pid", str(os.getpid())),
+            *("-P", "-m", "server", "--host", "127.0.0.1", "--port", "0", "--parent-pid", str(os.getpid())),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             env=self._environment(token),
+            cwd=_ROOT,
             start_new_session=os.name == "posix",  # the editor's Ctrl-C is not for it
         )
         try:
@@ -107,6 +109,5 @@ class Service:
         )
 
     def _environment(self, token: str) -> dict[str, str]:
-        paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
-        path = os.pathsep.join(filter(None, paths))
-        return {**os.environ, **self._options, "LIKEWISE_TOKEN": token, "PYTHONPATH": path}
+        # PYTHONPATH names our folder and nothing else: the user's value may name folders of the project.
+        return {**os.environ, **self._options, "LIKEWISE_TOKEN": token, "PYTHONPATH": str(_ROOT)}

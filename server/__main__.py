@@ -1,13 +1,23 @@
 """Load the bundle, run uvicorn. On stdout goes one line, when we are ready: {"event": "ready", "address": ..., "pid": ...}."""
 
+import os
+import sys
+
+# The current folder is the user's project. It leaves the path before any other import: a numpy.py in it must not run.
+# Behind the standard library stand the interpreter's own folders; they stay, and so does the folder of our packages.
+if not os.path.samefile(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.curdir):
+    for path in sys.path[:]:
+        if path == os.path.dirname(os.__file__):
+            break
+        if path == "" or (os.path.exists(path) and os.path.samefile(path, os.curdir)):
+            sys.path.remove(path)
+
 import asyncio
 import contextlib
 import gc
 import json
 import logging
-import os
 import socket
-import sys
 import time
 
 import uvicorn

@@ -100,7 +100,7 @@ def _convert(text: str, kind: type[Any]) -> Any:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m server", description="The Likewise inference service.")
+    parser = argparse.ArgumentParser("likewise-server", description="The Likewise inference service.")
     parser.add_argument("--host", help="address to listen on (default 127.0.0.1); any other needs a token")
     parser.add_argument("--port", type=int, help="default 8377; 0 takes a free one and prints it")
     parser.add_argument("--bundle", type=Path, help="folder of the model (default: the one that ships)")

@@ -101,7 +101,7 @@ async def editing(bundle: Path, text: str) -> AsyncIterator[Editor]:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_DATA_HOME": folder, "PYTHONPATH": str(_ROOT)}
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "lsp"),
+            *(sys.executable, "-P", "-m", "lsp"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -131,7 +131,7 @@ async def editing(bundle: Path, text: str) -> AsyncIterator[Editor]:
 async def _seconds_to_initialize(bundle: Path) -> float:
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "lsp"),
+        *(sys.executable, "-P", "-m", "lsp"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

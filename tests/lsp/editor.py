@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -142,12 +142,18 @@ class Editor:
 
 
 @asynccontextmanager
-async def editing(data_folder: Path, **options: Any) -> AsyncIterator[Editor]:
-    """An editor with the language server running; `options` are its initialization options."""
+async def editing(
+    data_folder: Path,
+    *,
+    command: Sequence[str] = (sys.executable, "-P", "-m", "lsp"),
+    workspace: Path = ROOT,
+    **options: Any,
+) -> AsyncIterator[Editor]:
+    """An editor that runs the language server in the workspace; `options` are its initialization options."""
     client = make_test_lsp_client()
     editor = Editor(client)
-    environment = {**os.environ, "XDG_DATA_HOME": str(data_folder), "PYTHONPATH": str(ROOT)}
-    await client.start_io(sys.executable, "-m", "lsp", env=environment, cwd=str(ROOT))
+    environment = {**os.environ, "XDG_DATA_HOME": str(data_folder)}
+    await client.start_io(*command, env=environment, cwd=str(workspace))
     params = types.InitializeParams(
         capabilities=client_capabilities("visual-studio-code"),
         root_uri="file:///work",

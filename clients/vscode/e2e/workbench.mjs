@@ -450,7 +450,7 @@ export class Workbench {
     async runsWith(python) {
         const isOnly = () => {
             const running = this.processes("-m server");
-            return running.length === 1 && this.processes(`${python} -m server`)[0] === running[0];
+            return running.length === 1 && this.processes(`${python} -P -m server`)[0] === running[0];
         };
         await until(`one service, of ${python}`, isOnly, 120_000); // it may have to be set up first
         await until("one language server", () => this.processes("-m lsp").length === 1);

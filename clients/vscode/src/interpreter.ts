@@ -17,6 +17,7 @@ import {
     judge,
     type Launch,
     OLDEST_PYTHON,
+    OWN_FOLDER,
     PROBE,
     type Refusal,
     shellLine,
@@ -107,7 +108,8 @@ export class PythonFinder implements vscode.Disposable {
                 for (const [command, ...parameters] of steps) {
                     this.log.info(shellLine([command as string, ...parameters]));
                     await run(command as string, parameters, {
-                        env: environmentFor({ packages: undefined }, process.env),
+                        cwd: OWN_FOLDER,
+                        env: environmentFor(undefined, process.env),
                     });
                 }
             });
@@ -216,14 +218,14 @@ export class PythonFinder implements vscode.Disposable {
     }
 
     private async probe(python: string): Promise<Findings | Error> {
-        const { requirements, packages } = this.bundled;
+        const { requirements } = this.bundled;
         const distributions =
             requirements === undefined ? [] : distributionsIn(fs.readFileSync(requirements, "utf8"));
         try {
             const { stdout } = await run(python, ["-c", PROBE, ...distributions], {
                 timeout: PROBE_MILLISECONDS,
-                cwd: packages ?? path.dirname(__filename), // never the workspace: Python imports from where it runs
-                env: environmentFor({ packages: undefined }, process.env),
+                cwd: OWN_FOLDER,
+                env: environmentFor(undefined, process.env),
             });
             return findingsFrom(stdout);
         } catch (error) {

@@ -1,7 +1,5 @@
 /** Which Python runs the language server, and what to tell the user when none can. Processes are run by the caller. */
 
-import * as path from "node:path";
-
 export const OLDEST_PYTHON: readonly [number, number] = [3, 11];
 
 /** An interpreter to try, in the words that the user knows it by. */
@@ -19,7 +17,7 @@ export interface Findings {
     readonly missing: readonly string[];
 }
 
-/** How to start `python -m lsp`. */
+/** The interpreter that runs the language server, and the packages that it needs from us. */
 export interface Launch {
     readonly python: string;
     readonly origin: string;
@@ -102,22 +100,40 @@ export function shellLine(command: readonly string[]): string {
     return command.map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word}"`)).join(" ");
 }
 
-/** The environment of the language server: nothing of the workspace may be imported in place of our packages. */
+/**
+ * The folder that our Python processes run in, never the workspace: Python imports from where it runs, and Windows looks
+ * for programs there.
+ */
+export const OWN_FOLDER = __dirname;
+
+/** The command that starts the language server. */
+export function commandFor(launch: Launch, inherited: NodeJS.ProcessEnv) {
+    return {
+        command: launch.python,
+        args: ["-P", "-m", "lsp"],
+        options: { cwd: OWN_FOLDER, env: environmentFor(launch.packages, inherited) },
+    };
+}
+
+/**
+ * The environment of a Python process of ours. Nothing of the workspace may be imported in place of our packages, so
+ * PYTHONPATH names them or is not there: the user's own value may name folders of the workspace.
+ */
 export function environmentFor(
-    launch: Pick<Launch, "packages">,
+    packages: string | undefined,
     inherited: NodeJS.ProcessEnv,
 ): Record<string, string> {
-    const environment = Object.fromEntries(
-        Object.entries(inherited).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    const kept = Object.entries(inherited).filter(
+        // Windows has environment variables in any case.
+        (entry): entry is [string, string] =>
+            entry[1] !== undefined && entry[0].toUpperCase() !== "PYTHONPATH",
     );
-    environment.PYTHONSAFEPATH = "1";
-    environment.PYTHONUTF8 = "1";
-    if (launch.packages !== undefined) {
-        environment.PYTHONPATH = [launch.packages, environment.PYTHONPATH]
-            .filter(Boolean)
-            .join(path.delimiter);
-    }
-    return environment;
+    return {
+        ...Object.fromEntries(kept),
+        PYTHONSAFEPATH: "1",
+        PYTHONUTF8: "1",
+        ...(packages === undefined ? {} : { PYTHONPATH: packages }),
+    };
 }
 
 /** Distribution names out of a requirements file: "uvicorn[standard]>=0.54" is uvicorn. */
@@ -128,7 +144,10 @@ export function distributionsIn(requirements: string): string[] {
         .filter((name) => name !== undefined);
 }
 
-/** A program for `python -c`, with distribution names as its arguments; prints Findings as JSON. */
+/**
+ * A program for `python -c`, with distribution names as its arguments; prints Findings as JSON. It must run in any
+ * Python 3. The module `lsp.probe` is there for it alone: an interpreter that has it has Likewise.
+ */
 export const PROBE = `
 import importlib.metadata, importlib.util, json, sys
 
@@ -150,7 +169,7 @@ def has_distribution(name):
 
 print(json.dumps({
     "version": list(sys.version_info[:2]),
-    "hasLikewise": all(map(has_module, ("lsp.server", "server.schema", "model.editing.recorder"))),
+    "hasLikewise": has_module("lsp.probe"),
     "missing": [name for name in sys.argv[1:] if not has_distribution(name)],
 }))
 `;

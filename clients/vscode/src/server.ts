@@ -14,7 +14,7 @@ import {
 } from "vscode-languageclient/node";
 import { NoPython, type PythonFinder } from "./interpreter";
 import { notifications, type Status, type SuggestionNotice } from "./protocol";
-import { environmentFor, type Launch } from "./python";
+import { commandFor, type Launch } from "./python";
 import type { Settings } from "./settings";
 
 const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
@@ -219,11 +219,6 @@ export class LanguageServer implements vscode.Disposable {
 }
 
 function serverOptions(launch: Launch) {
-    const run = {
-        command: launch.python,
-        args: ["-m", "lsp"],
-        transport: TransportKind.stdio,
-        options: { env: environmentFor(launch, process.env) },
-    };
+    const run = { ...commandFor(launch, process.env), transport: TransportKind.stdio };
     return { run, debug: run };
 }

@@ -19,29 +19,49 @@ const ICONS: Record<State, string> = {
     trouble: "$(warning)",
 };
 
-const MEANINGS: Record<State, string> = {
-    starting: "starting",
-    ready: "ready",
-    thinking: "thinking",
-    quiet: "quiet",
-    snoozed: "snoozed",
-    off: "off here",
-    trouble: "trouble",
+/** What stands behind the name in the status bar; states in which Likewise simply works show the name alone. */
+const LABELS: Record<State, string> = {
+    starting: ": starting",
+    ready: "",
+    thinking: "",
+    quiet: "",
+    snoozed: ": snoozed",
+    off: ": off here",
+    trouble: ": trouble",
 };
 
-export function statusLine({ state, reason, message }: Status): StatusLine {
-    const said = message || reason;
+const SENTENCES: Record<State, string> = {
+    starting: "Likewise is starting",
+    ready: "Likewise is ready",
+    thinking: "Likewise is thinking",
+    quiet: "Likewise is quiet",
+    snoozed: "Likewise is snoozed",
+    off: "Likewise is off here",
+    trouble: "Likewise is in trouble",
+};
+
+/** Nothing is wrong, or the user asked for it. */
+const SELF_EXPLAINING: ReadonlySet<State> = new Set(["ready", "thinking", "snoozed"]);
+
+export function statusLine(status: Status): StatusLine {
+    const { state } = status;
     const isWarning = state === "trouble";
     return {
-        text:
-            state === "ready" || state === "quiet" || state === "thinking"
-                ? `${ICONS[state]} Likewise`
-                : `${ICONS[state]} Likewise: ${MEANINGS[state]}`,
-        tooltip: [
-            said ? `Likewise is ${MEANINGS[state]}: ${said}` : `Likewise is ${MEANINGS[state]}`,
-            isWarning ? "Click for the log." : "Click for what you can do.",
-        ].join("\n"),
+        text: `${ICONS[state]} Likewise${LABELS[state]}`,
+        tooltip: [sentence(status), isWarning ? "Click for the log." : "Click for what you can do."].join(
+            "\n",
+        ),
         command: isWarning ? "likewise.showLog" : "likewise.menu",
         isWarning,
     };
+}
+
+/** One line that says the state and why. A message that is a sentence about Likewise itself stands alone. */
+function sentence({ state, reason, message }: Status): string {
+    const why = message || reason;
+    if (SELF_EXPLAINING.has(state) || why === "" || why === state) {
+        return `${SENTENCES[state]}.`;
+    }
+    const said = /[.!?]$/.test(why) ? why : `${why}.`;
+    return said.startsWith("Likewise ") ? said : `${SENTENCES[state]}: ${said}`;
 }

@@ -1,13 +1,18 @@
 import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
 import { describe, expect, test } from "vitest";
 import {
     type Bundled,
     choose,
+    commandFor,
     distributionsIn,
     environmentFor,
     type Findings,
     findingsFrom,
     judge,
+    OWN_FOLDER,
     PROBE,
     shellLine,
 } from "../src/python";
@@ -86,17 +91,55 @@ test("requirements give their distributions", () => {
     ]);
 });
 
-test("the language server imports nothing from where it runs", () => {
-    expect(environmentFor({ packages: "/ext/bundled" }, { PYTHONPATH: "/mine", EMPTY: undefined })).toEqual({
-        PYTHONSAFEPATH: "1",
-        PYTHONUTF8: "1",
-        PYTHONPATH: "/ext/bundled:/mine",
+describe("the language server imports nothing from the workspace", () => {
+    test("since it starts with a safe path and in a folder of ours", () => {
+        const launch = { ...candidate, packages: "/ext/bundled" };
+        expect(commandFor(launch, {})).toMatchObject({
+            command: "/usr/bin/python3",
+            args: ["-P", "-m", "lsp"],
+            options: { cwd: path.resolve(__dirname, "../src") },
+        });
+    });
+
+    test("since PYTHONPATH names our packages alone", () => {
+        expect(environmentFor("/ext/bundled", { PYTHONPATH: "/mine", EMPTY: undefined })).toEqual({
+            PYTHONSAFEPATH: "1",
+            PYTHONUTF8: "1",
+            PYTHONPATH: "/ext/bundled",
+        });
+        expect(environmentFor(undefined, { PythonPath: "/mine", HOME: "/home/me" })).toEqual({
+            HOME: "/home/me",
+            PYTHONSAFEPATH: "1",
+            PYTHONUTF8: "1",
+        });
     });
 });
 
-test("the probe runs in a real Python", () => {
-    const printed = execFileSync("python3", ["-c", PROBE, "pip", "no-such-distribution-at-all"], {
-        encoding: "utf8",
+describe("the probe", () => {
+    const checkout = path.resolve(__dirname, "../../..");
+    const probe = (packages: string | undefined) =>
+        findingsFrom(
+            execFileSync("python3", ["-c", PROBE, "pip", "no-such-distribution-at-all"], {
+                encoding: "utf8",
+                cwd: OWN_FOLDER,
+                env: environmentFor(packages, process.env),
+            }),
+        );
+
+    test("names the distributions that a real Python lacks", () => {
+        expect(probe(undefined).missing).toEqual(["no-such-distribution-at-all"]);
     });
-    expect(findingsFrom(printed).missing).toEqual(["no-such-distribution-at-all"]);
+
+    test("finds Likewise where it is installed, and only there", () => {
+        expect(probe(checkout).hasLikewise).toBe(true);
+        expect(probe(undefined).hasLikewise).toBe(false);
+    });
+
+    test("does not take another package of that name for Likewise", () => {
+        const folder = fs.mkdtempSync(path.join(os.tmpdir(), "likewise-"));
+        fs.mkdirSync(path.join(folder, "lsp"));
+        fs.writeFileSync(path.join(folder, "lsp", "__init__.py"), "");
+        expect(probe(folder).hasLikewise).toBe(false);
+        fs.rmSync(folder, { recursive: true });
+    });
 });

@@ -5,14 +5,40 @@ import { statusLine } from "../src/status";
 const line = (state: State, message = "because") => statusLine({ state, reason: "code", message });
 
 describe("the status bar", () => {
-    test.each<State>(["starting", "ready", "thinking", "quiet", "snoozed", "off"])(
-        "says %s with its reason",
-        (state) => {
-            expect(line(state).text).toContain("Likewise");
-            expect(line(state).tooltip).toContain("because");
+    test.each<[State, string, string]>([
+        ["starting", "the service is being started", "Likewise is starting: the service is being started."],
+        ["ready", "ready", "Likewise is ready."],
+        ["thinking", "waiting for the model", "Likewise is thinking."],
+        ["quiet", "No next edit is likely enough.", "Likewise is quiet: No next edit is likely enough."],
+        ["snoozed", "Suggestions are snoozed.", "Likewise is snoozed."],
+        [
+            "off",
+            "Suggestions are off for this language.",
+            "Likewise is off here: Suggestions are off for this language.",
+        ],
+        ["trouble", "the service did not answer", "Likewise is in trouble: the service did not answer."],
+        ["trouble", "Likewise found no Python to run with.", "Likewise found no Python to run with."],
+    ])("says in words that it is %s: %s", (state, message, sentence) => {
+        expect(line(state, message).tooltip.split("\n")[0]).toBe(sentence);
+    });
+
+    test.each<[State, string]>([
+        ["starting", "Likewise: starting"],
+        ["ready", "Likewise"],
+        ["thinking", "Likewise"],
+        ["quiet", "Likewise"],
+        ["snoozed", "Likewise: snoozed"],
+        ["off", "Likewise: off here"],
+        ["trouble", "Likewise: trouble"],
+    ])("shows %s as %s", (state, text) => {
+        expect(line(state).text.replace(/^\$\(.*?\) /, "")).toBe(text);
+    });
+
+    test("leads to the menu as long as nothing is wrong", () => {
+        for (const state of ["starting", "ready", "thinking", "quiet", "snoozed", "off"] as const) {
             expect(line(state)).toMatchObject({ command: "likewise.menu", isWarning: false });
-        },
-    );
+        }
+    });
 
     test("leads to the log when there is trouble", () => {
         expect(line("trouble")).toMatchObject({ command: "likewise.showLog", isWarning: true });
