@@ -8,7 +8,7 @@ version with a sentence that says what to do. A client that names none speaks ve
 
 **The stream.** One WebSocket, many documents; text messages, each one JSON object with a `type`.
 
-- `open` gives a document's state and is answered by `opened` once it is encoded, or by `reopen` if newer sessions took its place
+- `open` gives a document's state and is answered by `opened` once it is encoded, or by `reopen` if newer sessions replaced it
   before that. Opening again replaces the session.
 - `edits` keeps the first `keep` edits and appends others. It has no answer of its own; an edit that cannot be applied is
   reported when the next prediction is asked for. Its version is at least the one before.

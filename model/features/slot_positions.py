@@ -89,7 +89,7 @@ class EditRun(NamedTuple):
 
     @property
     def repeats(self) -> int:
-        """How many earlier runs made the same change."""
+        """The number of earlier runs that made the same change."""
         return sum(run.is_twin(self) for run in self.earlier())
 
     def earlier(self) -> Iterator["EditRun"]:

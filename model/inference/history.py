@@ -35,7 +35,7 @@ class NextPosition:
 
 @dataclass(frozen=True)
 class _Pointed(NextPosition):
-    """What a history computed together with the distribution, and needs for contents."""
+    """A distribution with the values that its history needs again to compute contents."""
 
     edits: int  # how many edits the history had
     rows: dict[str, Any]
@@ -95,7 +95,7 @@ class History:
 
     @property
     def repeats(self) -> int:
-        """How many earlier runs made the change of the newest run."""
+        """The number of earlier runs that made the change of the newest run."""
         run = self._positions.run
         return run.repeats if run else 0
 

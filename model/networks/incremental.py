@@ -46,7 +46,7 @@ class Chosen:
 
 
 class Grown(NamedTuple):
-    """What edits add to a history."""
+    """The rows that edits add to the caches of a history."""
 
     caches: Tensors  # the new rows of each cache
     rows: Tensors  # (B, N, ...) one for each edit
@@ -85,15 +85,15 @@ class IncrementalNetwork(nn.Module):
     config: ModelConfig
 
     def encode(self, state: Tensor, mask: Tensor) -> Tensors:
-        """What depends on the state alone. mask is additive, (B, M)."""
+        """Compute the tensors that depend on the state alone. mask is additive, (B, M)."""
         raise NotImplementedError
 
     def start(self, encoded: Tensors) -> Grown:
-        """The caches of an empty history, and row 0."""
+        """Make the caches of an empty history, and row 0."""
         raise NotImplementedError
 
     def append(self, encoded: Tensors, caches: Tensors, edits: EditTensors) -> Grown:
-        """What the edits add to the caches, and a row for each of them."""
+        """Compute the rows that edits add to the caches, and a row for each of them."""
         raise NotImplementedError
 
     def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
@@ -128,8 +128,8 @@ def gather_contexts(encoded: Tensors, edit_hiddens: Tensor, positions: Tensor) -
 
 
 def sources_of(state: Tensor, subjects: Tensor, replayed: Tensor) -> Tensor:
-    """What can be copied after each row, (B, N, slots + 1): a token of the state or of an edit, or what a precedent would
-    have, (B, N)."""
+    """List the tokens that can be copied after each row, (B, N, slots + 1): those of the state and of the edits, and the
+    content that a precedent would have, (B, N)."""
     slots = torch.cat([state, subjects], dim=1).unsqueeze(1).expand(-1, replayed.shape[1], -1)
     return torch.cat([slots, replayed.unsqueeze(-1)], dim=2)
 

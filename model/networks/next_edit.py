@@ -5,10 +5,10 @@ past edits predict the next context, a pointer finds it, and the content is an a
 
 Differs from the paper, each for a reason:
 - Only relative positions, and attention of state tokens within blocks: files of any length, in linear time.
-- The pointer knows each slot's distance to the last edit, how much the slot looks like the place where the newest
+- The pointer knows each slot's distance to the last edit, how much the slot looks like the slot where the newest
   hunk began, and whether a change that was made would fit there again: most next edits are near, or do the same elsewhere.
-- The content attends to past edits by the context at the chosen position: what was done at a place like this one.
-- The content can be copied from the state, from past edits, and from what a precedent would have at the place.
+- The content attends to past edits by the context at the chosen position: what was done in a context like this one.
+- The content can be copied from the state, from past edits, and from what a precedent would have there.
 - An edit knows the tokens beside it as they are now, which the encoded state does not.
 """
 
@@ -289,7 +289,7 @@ class NextEdit(IncrementalNetwork):
         return result
 
     def _precedents(self, caches: Tensors, situations: Tensor, times: Tensor | None) -> Tensor:
-        """What was done before in situations like these; the first of the keys stands for nothing at all."""
+        """Attend to what was done before in situations like these; the first key stands for no edit at all."""
         keys, values = caches["content_keys"], caches["content_values"]
         mask = None if times is None else earlier_mask(times + 1, keys.shape[1]).unsqueeze(1)
         results, _ = attend_unsplit(self.content_query(situations), keys, values, mask, self.config.heads)
@@ -297,10 +297,11 @@ class NextEdit(IncrementalNetwork):
         return result
 
     def _copying(self, hiddens: Tensor) -> tuple[Tensor, ...]:
-        """What asks for tokens to copy, the logit of copying what a precedent would have, and those of writing and copying.
+        """Compute the queries for tokens to copy, the logit of copying a precedent's content, and the gates of writing and
+        copying.
 
-        One product instead of three. To write has the logit zero: so both shares are exact, where a sigmoid close to one is
-        not."""
+        One product instead of three. Writing has the logit zero: so both shares are exact, where a sigmoid close to one
+        is not."""
         scale, nothing = _COPY_SIZE**-0.5, torch.zeros_like(self.copy_gate.weight)
         query, replayed, gate = self.copy_query, self.copy_replayed, self.copy_gate
         weight = torch.cat([query.weight * scale, replayed.weight, nothing, gate.weight])
@@ -310,7 +311,7 @@ class NextEdit(IncrementalNetwork):
     def _copied(
         self, encoded: Tensors, caches: Tensors, queries: Tensor, from_precedent: Tensor, chosen: Chosen
     ) -> Tensor:
-        """How likely each source is copied, (B, N, slots + 1)."""
+        """Compute the probability that each source is copied, (B, N, slots + 1)."""
         from_state = queries @ encoded["copy_state_keys"].transpose(1, 2) + encoded["state_mask"].squeeze(1)
         from_edits = queries @ caches["copy_edit_keys"].transpose(1, 2)
         if chosen.times is not None:

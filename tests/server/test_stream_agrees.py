@@ -29,7 +29,7 @@ TEXTS = ("", "x = 1\n", TEXT, TEXT * 2)
 
 
 class Naive:
-    """What a document is: a version, a state, and edits."""
+    """A document: a version, a state, and edits."""
 
     def __init__(self, version: int, state: list[int]) -> None:
         self.version = version

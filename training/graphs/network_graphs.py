@@ -72,7 +72,7 @@ class _Step(nn.Module):
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         given = dict(zip(self.inputs, inputs, strict=True))
-        encoded, caches = _given(given, self.encoded, self.caches)
+        encoded, caches = _split_inputs(given, self.encoded, self.caches)
         edits = EditTensors(**{feature: given[name] for feature, name in names.EDIT_INPUTS.items()})
         grown = self.network.append(encoded, caches, edits)
         rows = {name: value[:, -1:] for name, value in grown.rows.items()}
@@ -98,14 +98,14 @@ class _Content(nn.Module):
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         given = dict(zip(self.inputs, inputs, strict=True))
-        encoded, caches = _given(given, self.encoded, self.caches)
+        encoded, caches = _split_inputs(given, self.encoded, self.caches)
         rows = {name: given[names.row_of(name)] for name in self.rows}
         chosen = Chosen(**{name: given[name] for name in CHOSEN})
         logits = self.network.contents(encoded, caches, rows, chosen)
         return (torch.log_softmax(logits, dim=-1),)
 
 
-def _given(
+def _split_inputs(
     given: Tensors, encoded_names: Sequence[str], cache_names: Sequence[str]
 ) -> tuple[Tensors, Tensors]:
     """Pick the encoded state and the caches from a graph's inputs."""
@@ -115,7 +115,7 @@ def _given(
 
 
 @torch.no_grad()
-def graphs_of(network: IncrementalNetwork, config: ModelConfig) -> dict[str, Any]:
+def make_graphs(network: IncrementalNetwork, config: ModelConfig) -> dict[str, Any]:
     """Trace three graphs by example: a history of two edits, to which two more are appended."""
     batch = TorchBatch(
         implicit_batch([random_instance(config, length=37, edits=5, seed=0)], config.state_multiple)

@@ -1,4 +1,4 @@
-"""What is known of each place, for the pointer."""
+"""The features of each position, for the pointer."""
 
 import numpy as np
 from hypothesis import given

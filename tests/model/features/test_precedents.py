@@ -1,4 +1,4 @@
-"""Where a change could be made again, against a naive search."""
+"""The positions where a change could be made again, against a naive search."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ def questions(draw: st.DrawFn) -> tuple[list[int], Precedent, int, int]:
 
 
 def naive_places(tokens: list[int], precedent: Precedent, first: int, last: int) -> list[int]:
-    """Where to point to make the change again."""
+    """The positions to point at to make the change again."""
     size = len(precedent.gone)
     result = []
     for begin in range(1, len(tokens)):

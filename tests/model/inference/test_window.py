@@ -18,7 +18,7 @@ from model.inference.predictor import Predictor
 from model.inference.search import Decoded, Until, Wish, decode
 from model.inference.window import WindowedHistory
 from model.silence import Silence
-from tests.model.inference.test_predictor import answers_agree
+from tests.model.inference.test_history import answers_agree
 
 LIMIT = 32  # 30 tokens of the file are seen, three at each border are its margin
 many = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -258,7 +258,7 @@ def test_the_end_of_the_file_is_seen_whole(opened: Opened) -> None:
 
 
 class Deleting(WindowedHistory):
-    """Wherever it is asked it would delete."""
+    """A history that deletes at every position."""
 
     def content(self, predicted: NextPosition, position: int) -> NDArray[np.float32]:
         scores = super().content(predicted, position)

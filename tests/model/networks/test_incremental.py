@@ -1,4 +1,4 @@
-"""What every implicit attention network must hold. Sizes are different primes, so that a swapped axis cannot pass."""
+"""The properties of every implicit attention network. Sizes are different primes, so that a swapped axis cannot pass."""
 
 from dataclasses import fields
 
