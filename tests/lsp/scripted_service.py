@@ -94,7 +94,9 @@ class ScriptedService:
             ).model_dump_json()
             headers = Headers({"Content-Type": "application/json", "Content-Length": str(len(body.encode()))})
             return Response(200, "OK", headers, body.encode())
-        return None if request.path == "/stream" else connection.respond(http.HTTPStatus.OK, "{}")
+        return (
+            None if request.path.startswith("/stream?wire=") else connection.respond(http.HTTPStatus.OK, "{}")
+        )
 
     async def _talk(self, socket: ServerConnection) -> None:
         self._sockets.add(socket)

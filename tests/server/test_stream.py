@@ -101,7 +101,8 @@ RENAMED = "total = 1\nvalue = total\nprint(total)\nreturn total\n"
 
 def type_over(text: str, old: str, new: str, count: int) -> tuple[str, list[dict[str, Any]], int]:
     """Replace a name so many times from the top; type the last one key by key. The text, the changes and the cursor."""
-    changes, cursor = [], 0
+    changes: list[dict[str, Any]] = []
+    cursor = 0
     for number in range(count):
         start = text.index(old, cursor)
         keys = [new] if number < count - 1 else list(new)

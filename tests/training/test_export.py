@@ -138,7 +138,7 @@ def test_a_bundle_of_an_older_format_is_made_anew_with_all_that_it_knew(
     seal(old, "small+own")
     manifest = json.loads((old / "manifest.json").read_text())
     (old / "manifest.json").write_text(json.dumps(manifest | {"format": FORMAT - 1}))
-    with pytest.raises(BundleError, match=r"make it anew by python -m training\.export"):
+    with pytest.raises(BundleError, match=r"export it again with python -m training\.export"):
         Bundle.load(old)
     assert main([str(old), "--out", str(new)]) == 0
     bundle = Bundle.load(new)
