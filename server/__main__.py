@@ -108,8 +108,12 @@ class Server(uvicorn.Server):
         self._listener = listener
         self._began = began
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+    async def main_loop(self) -> None:
+        self._announce()
+        await super().main_loop()
+
+    def _announce(self) -> None:
+        """Say that we are ready. Not during the startup: older versions of uvicorn do not shut down after a signal then."""
         predictor = self.config.app.state.engine.predictor  # type: ignore[union-attr]
         host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         address = f"http://{host}:{self._listener.getsockname()[1]}"
