@@ -79,15 +79,30 @@ class Service:
     async def _start(self) -> Address:
         self.starts += 1
         token = secrets.token_urlsafe(32)
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-P", "-m", "server", "--host", "127.0.0.1", "--port", "0", "--parent-pid", str(os.getpid())),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            env=self._environment(token),
-            cwd=_ROOT,
-            start_new_session=os.name == "posix",  # the editor's Ctrl-C is not for it
-        )
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *(
+                    "-P",
+                    "-m",
+                    "server",
+                    "--host",
+                    "127.0.0.1",
+                    "--port",
+                    "0",
+                    "--parent-pid",
+                    str(os.getpid()),
+                ),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                env=self._environment(token),
+                cwd=_ROOT,
+                start_new_session=os.name == "posix",  # the editor's Ctrl-C is not for it
+            )
+        except OSError as error:
+            raise ServiceUnavailable(
+                "not-started", f"the service could not be started: {error.strerror}"
+            ) from None
         try:
             url = await asyncio.wait_for(self._ready_line(self._process), _START_SECONDS)
         except TimeoutError:

@@ -26,6 +26,7 @@ class Silence(StrEnum):
     STALE = "stale"
     SUPERSEDED = "superseded"
     NO_SERVICE = "no-service"
+    DEADLINE = "deadline"
     INTERNAL = "internal"
 
     @property
@@ -52,5 +53,6 @@ _SENTENCES = {
     Silence.STALE: "The text has changed since the question.",
     Silence.SUPERSEDED: "A newer question replaced this one.",
     Silence.NO_SERVICE: "The service is not running.",
+    Silence.DEADLINE: "The service did not answer in time.",
     Silence.INTERNAL: "Something failed inside Likewise; the log says what.",
 }

@@ -52,6 +52,7 @@ Version = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 DocumentName = Annotated[str, Field(min_length=1, max_length=_LIMIT_NAME)]
+Milliseconds = Annotated[int, Field(ge=0, lt=2**53)]  # from any moment that is the same for a whole request
 Until = Literal["token", "hunk"]
 Language = Annotated[
     Annotated[str, Field(max_length=64)] | None, Field(description="Accepted for older clients; not used.")
@@ -72,6 +73,11 @@ class TextEdit(_Message):
     start: Offset
     end: Offset
     text: str
+    time: Milliseconds | None = Field(
+        default=None,
+        description="When it was made. Either all edits have a time or none has; edits of one time are one step, such as one key at "
+        "several cursors. A long pause separates edits that touch.",
+    )
 
 
 class TokenEdit(_Message):

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from model.editing.burst import TokenText, render
 from model.editing.change import Change
-from model.editing.edits import DELETE, END, START, Edit, Slots
+from model.editing.edits import DELETE, END, START, Edit, Slots, State
+from model.editing.lines import Lines
+from model.editing.recorder import Recorder, steps_of
+from model.editing.rendering import render
 from model.editing.tokenizer import Tokenizer, lex
-from model.editing.writing import TOO_LONG, Question, Writer
 from model.inference.history import AnyHistory, History
 from model.inference.predictor import Predictor
 from model.inference.search import Decoded, DecodedEdits, Wish, decode
@@ -19,6 +21,7 @@ from server.schema import (
     Predict,
     PredictResponse,
     Suggestion,
+    TextEdit,
     TextRequest,
     Timings,
     TokenEdit,
@@ -39,6 +42,18 @@ class Refused(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+class Question(NamedTuple):
+    """A request in the model's terms."""
+
+    state: State
+    edits: list[Edit]
+    sources: list[tuple[int, ...]]  # for each edit: the request's edits that it came from
+    cursor: int | None = None  # slot to the left of the cursor
+    prefix: str = ""
+    prefix_start: int | None = None  # offset, when the request's text holds the prefix
+    silence: str | None = None  # known before the model is asked
 
 
 class Outcome(NamedTuple):
@@ -122,29 +137,85 @@ def question_from_tokens(request: TokenRequest, predictor: Predictor, settings: 
 def question_from_text(
     request: TextRequest, predictor: Predictor, settings: Settings, *, has_prefix: bool = True
 ) -> Question:
+    """Record a request's edits as the language server records a user's. `has_prefix` is false if the name at the cursor
+    is finished."""
+    _check_text(request, settings)
+    changes = [Change(edit.start, edit.end, edit.text) for edit in request.edits]
+    recorder = Recorder(predictor.bundle.require_tokenizer(), request.text, limit_edits(predictor))
+    for step, seconds in steps_of(changes, _seconds_of(request.edits)):
+        is_long = _has_long_line(recorder.text.lines, step)
+        if not is_long:
+            recorder.record(step, seconds)
+        if is_long or _has_long_line(recorder.text.lines, step):
+            return Question((START, END), [], [], silence=Silence.TOO_LONG)
+    recorder.finish_name()
+    if request.cursor is not None and has_prefix:
+        recorder.resume_name(request.cursor)
+    return _question(recorder, request)
+
+
+def _question(recorder: Recorder, request: TextRequest) -> Question:
+    sources: list[tuple[int, ...]] = []
+    for burst in recorder.bursts:
+        sources += [tuple(burst.changes)] * (burst.end - len(sources))
+    name, cursor = recorder.partial, request.cursor
+    if name is None and cursor is not None:
+        slot: int | None = recorder.slot_before(cursor)
+    else:
+        slot = recorder.cursor
+    is_rewritten = recorder.last_rebase == len(request.edits) > 0
+    return Question(
+        state=recorder.state,
+        edits=recorder.edits,
+        sources=sources,
+        cursor=slot,
+        prefix=recorder.prefix,
+        prefix_start=None if name is None else name.start,
+        silence=Silence.TOO_LONG if is_rewritten else None,
+    )
+
+
+def _check_text(request: TextRequest, settings: Settings) -> None:
     if len(request.text) > settings.limit_text:
         raise Refused("text-too-long", f"The text has more than {settings.limit_text} code points.")
     if len(request.edits) > settings.limit_edits:
         raise Refused("too-many-edits", f"More than {settings.limit_edits} edits: send the newest.")
-    writer = Writer(TokenText(predictor.bundle.require_tokenizer(), request.text))
+    length = len(request.text)
     for index, edit in enumerate(request.edits):
-        try:
-            writer.write(index, Change(edit.start, edit.end, edit.text))
-        except ValueError as error:
-            raise Refused("invalid-edit", f"Edit {index}: {error}.") from None
-        if len(writer.text) > settings.limit_text:
+        if not edit.start <= edit.end <= length:
+            reason = f"change from {edit.start} to {edit.end} is outside a text of {length} characters"
+            raise Refused("invalid-edit", f"Edit {index}: {reason}.")
+        length += len(edit.text) - (edit.end - edit.start)
+        if length > settings.limit_text:
             raise Refused("text-too-long", f"The text grows to more than {settings.limit_text} code points.")
-        if _longest_line(writer.text, edit.start, edit.start + len(edit.text)) > _LIMIT_LINE:
-            return Question((START, END), [], [], silence=TOO_LONG)
-    if request.cursor is not None and request.cursor > len(writer.text):
-        raise Refused(
-            "invalid-cursor", f"The cursor {request.cursor} is beyond the text's {len(writer.text)}."
-        )
-    return writer.question(request.cursor, limit_edits(predictor), has_prefix=has_prefix)
+    if request.cursor is not None and request.cursor > length:
+        raise Refused("invalid-cursor", f"The cursor {request.cursor} is beyond the text's {length}.")
 
 
-def _longest_line(text: TokenText, start: int, end: int) -> int:
-    return max(map(len, text.segments[text.segment_at(start) : text.segment_at(end) + 1]))
+def _seconds_of(edits: Sequence[TextEdit]) -> list[float] | None:
+    """The times of the edits; None if they have none."""
+    times = [edit.time for edit in edits if edit.time is not None]
+    if not times:
+        return None
+    if len(times) < len(edits):
+        index = next(index for index, edit in enumerate(edits) if edit.time is None)
+        raise Refused("invalid-edit", f"Edit {index}: it has no time, but others have one.")
+    for index, (before, after) in enumerate(pairwise(times), start=1):
+        if after < before:
+            raise Refused("invalid-edit", f"Edit {index}: its time {after} is before the time {before}.")
+    return [time / 1000 for time in times]
+
+
+def _has_long_line(lines: Lines, step: Sequence[Change]) -> bool:
+    """Is one of the lines that these changes touch, before or after, too long?"""
+    touched = [
+        segment
+        for start, end, text in step
+        for segment in lines.segments[
+            lines.segment_at(start) : lines.segment_at(max(end, start + len(text))) + 1
+        ]
+    ]
+    return max(map(len, touched)) > _LIMIT_LINE
 
 
 def check_bundle(named: str, predictor: Predictor) -> None:

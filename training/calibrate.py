@@ -23,9 +23,9 @@ from tqdm import tqdm
 from model.inference.bundle import Bundle, seal
 from model.inference.calibration import FEATURES, RISING, Calibration, Evidence, Knots
 from model.inference.predictor import Predictor
-from training.cases import read_cases
 from training.data.examples import load_examples
-from training.evaluate import measure_bundle
+from training.runs.evaluation import measure_bundle
+from training.suite.cases import read_cases
 from training.suite.next_edit import ask
 
 WANTED_PRECISION = 0.9  # of what is shown at the default threshold

@@ -15,9 +15,9 @@ from hypothesis.stateful import (
 )
 from starlette.testclient import TestClient
 
-from model.editing.burst import render
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
+from model.editing.rendering import render
 from model.inference.predictor import Predictor
 from model.inference.search import Wish, decode
 from server.app import create_app

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp.hunks import hunks, place_of
+from lsp.recorded_hunks import find_hunks, range_of_hunk
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, apply
 from model.editing.recorder import Recorder
@@ -20,7 +20,7 @@ def spelled(recorder: Recorder) -> str:
     text = small_tokenizer().decode(apply(recorder.state, recorder.edits))
     if recorder.partial is not None:
         start = recorder.partial.start
-        text = text[:start] + recorder.prefix + text[start:]
+        text = Change(start, start, recorder.prefix).apply_to(text)
     return text
 
 
@@ -43,7 +43,7 @@ class Typist:
     def change(self, *changes: Change, pause: float = 0.1, accepted: bool = False) -> None:
         self.now += pause
         for change in changes:
-            self.text = replaced(self.text, change)
+            self.text = change.apply_to(self.text)
         self.recorder.record(changes, self.now, accepted=accepted)
         assert spelled(self.recorder) == self.text
 
@@ -59,7 +59,7 @@ class Typist:
         """The edits as a reader sees them: [-deleted-][+inserted+], place by place."""
         slots, decode = self.recorder.slots, small_tokenizer().decode
         result = ""
-        for first, last in hunks(self.recorder):
+        for first, last in find_hunks(self.recorder):
             edits = self.recorder.edits[first:last]
             deleted = decode([slots.contents[edit.position] for edit in edits if edit.content == DELETE])
             inserted = decode([edit.content for edit in edits if edit.content != DELETE])
@@ -108,7 +108,7 @@ def test_after_any_changes_the_stream_with_its_prefix_is_the_text(text: str, dat
                 end = start if action == "type" else data.draw(st.integers(start, min(len(text), start + 9)))
                 new = data.draw(st.sampled_from("fooba_r.( \n")) if action == "type" else data.draw(texts)
                 changes.append(Change(start, end, new))
-                text = replaced(text, changes[-1])
+                text = changes[-1].apply_to(text)
             recorder.record(changes, now, accepted=data.draw(st.integers(0, 4)) == 0)
         history.append(text)
         service.follow(recorder)
@@ -116,7 +116,7 @@ def test_after_any_changes_the_stream_with_its_prefix_is_the_text(text: str, dat
         assert len(recorder.edits) <= recorder._limit_edits
         assert (service.state, service.edits) == (recorder.state, recorder.edits)
         assert recorder.cursor is None or recorder.cursor in recorder.slots.order
-        for place in (place_of(recorder, hunk) for hunk in hunks(recorder)):
+        for place in (range_of_hunk(recorder, hunk) for hunk in find_hunks(recorder)):
             assert 0 <= place.start <= place.end <= len(text)
 
 
@@ -204,20 +204,20 @@ def test_a_pause_freezes_the_edits_so_that_later_ones_only_append() -> None:
     assert typist.recorder.edits[: len(before)] == before
 
 
-def test_a_jump_freezes_and_a_short_way_does_not() -> None:
+def test_a_change_elsewhere_begins_a_new_burst_however_near_and_soon() -> None:
     typist = Typist("".join(f"{number} = 1\n" for number in range(10, 50)))
+    length = len(small_tokenizer().encode_segment("("))
+    typist.type(7 * 7 + 5, "(")
     typist.type(5, "(")
-    typist.type(8 * 7, "(")
-    assert typist.story() == "[+(+][+(+]"
-    assert not typist.recorder._runs
     typist.type(30 * 7, "(")
-    assert [run.end for run in typist.recorder._runs] == [2 * len(small_tokenizer().encode_segment("("))]
+    assert typist.story() == "[+(+]" * 3
+    assert typist.recorder.burst_ends == [length, 2 * length, 3 * length]
 
 
 def test_a_long_burst_is_frozen_and_undo_still_takes_it_back() -> None:
     typist = Typist(PROGRAM)
     typist.type(0, "(1) + " * 12)
-    assert typist.recorder._runs
+    assert len(typist.recorder.bursts) > 1
     typist.change(Change(0, 72, ""))
     assert typist.text == PROGRAM
     assert typist.recorder.edits == []
@@ -251,7 +251,7 @@ def test_several_cursors_are_one_burst() -> None:
     for index, key in enumerate("xy"):
         typist.change(Change(27 + index * 2, 27 + index * 2, key), Change(3 + index, 3 + index, key))
     assert typist.story() == "[-foo-][+fooxy+]" * 2
-    assert not typist.recorder._runs
+    assert len(typist.recorder.bursts) == 1
 
 
 def test_a_rewrite_of_the_file_is_a_new_beginning() -> None:
@@ -319,5 +319,5 @@ def test_accepted_suggestions_are_tagged() -> None:
     typist.type(33, "(")
     typist.change(Change(60, 60, "(("), accepted=True)
     typist.type(0, "(")
-    tags = [typist.recorder.is_accepted(first) for first, _ in hunks(typist.recorder)]
+    tags = [burst.accepted for burst in typist.recorder.bursts]
     assert tags == [False, True, False]

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.editing.burst import Burst, Change, TokenText, render
+from model.editing.burst import Burst
+from model.editing.change import Change
 from model.editing.edits import DELETE, END, Edit, Slots, apply
+from model.editing.rendering import render
+from model.editing.token_text import TokenText
 from model.editing.tokenizer import Tokenizer
 from model.inference.calibration import Calibration
 from model.inference.history import AnyHistory

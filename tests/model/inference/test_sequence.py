@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from model.editing.burst import Change, render
+from model.editing.change import Change
 from model.editing.edits import DELETE, END, START, Edit
+from model.editing.rendering import render
 from model.inference.search import Decoded, Wish
 from model.silence import Silence
 from tests.model.inference.scripted_history import (

@@ -1,0 +1,34 @@
+import pytest
+
+from lsp.fetch import ServiceUnavailable
+from lsp.status import status_from_problem, status_from_silence
+from lsp.suggestions import silence_from_wire
+from model.silence import Silence
+
+
+@pytest.mark.parametrize("silence", Silence)
+def test_every_silence_has_a_status_with_its_sentence(silence: Silence) -> None:
+    status = status_from_silence(silence)
+    assert status.state in ("quiet", "off", "snoozed")
+    assert status.reason == silence.value
+    assert status.message == silence.sentence
+
+
+def test_a_file_that_gets_nothing_is_off_not_quiet() -> None:
+    assert status_from_silence(Silence.EXCLUDED).state == "off"
+    assert status_from_silence(Silence.BELOW_THRESHOLD).state == "quiet"
+    assert status_from_silence(Silence.SNOOZED).state == "snoozed"
+
+
+def test_a_problem_is_trouble_with_its_own_words() -> None:
+    status = status_from_problem(ServiceUnavailable("ended", "the service ended"))
+    assert (status.state, status.reason, status.message) == ("trouble", "ended", "the service ended")
+
+
+@pytest.mark.parametrize("silence", Silence)
+def test_the_wire_names_silences_by_their_values(silence: Silence) -> None:
+    assert silence_from_wire(silence.value) is silence
+
+
+def test_a_silence_that_we_do_not_know_is_internal() -> None:
+    assert silence_from_wire("of-another-version") is Silence.INTERNAL
