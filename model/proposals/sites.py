@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model.proposals.lexical_text import Ints, Kind, Lexical, LexicalText
 from model.proposals.precedents import Part, Pattern
@@ -41,14 +42,18 @@ def _part_sites(examples: Sequence[Part], text: LexicalText, *, is_alone: bool) 
     gone, come = examples[0].key
     if not gone:
         found = _insertion_sites(examples, text, is_alone=is_alone)
-        return found[~_has_already(found, come, text)]
+        fresh: Ints = found[~_has_already(found, come, text)]
+        return fresh
     found = text.find(text.tables.hashes_of(gone))
     if is_alone and not any(text.tables.kind_of(lexical) in _WORDS for lexical in gone):
         found = found[_has_neighbour(found, len(gone), examples, text)]
-    return found[~_is_made(found, gone, come, text)]
+    unmade: Ints = found[~_is_made(found, gone, come, text)]
+    return unmade
 
 
-def _has_neighbour(found: Ints, length: int, examples: Iterable[Part], text: LexicalText) -> np.ndarray:
+def _has_neighbour(
+    found: Ints, length: int, examples: Iterable[Part], text: LexicalText
+) -> NDArray[np.bool_]:
     """Does the lexical token on the left or on the right agree with a precedent's?"""
     result = np.zeros(len(found), dtype=np.bool_)
     for part in examples:
@@ -58,7 +63,9 @@ def _has_neighbour(found: Ints, length: int, examples: Iterable[Part], text: Lex
     return result
 
 
-def _is_made(found: Ints, gone: Sequence[Lexical], come: Sequence[Lexical], text: LexicalText) -> np.ndarray:
+def _is_made(
+    found: Ints, gone: Sequence[Lexical], come: Sequence[Lexical], text: LexicalText
+) -> NDArray[np.bool_]:
     """Is the match a piece of the change already made? So it is when the new tokens contain the old ones."""
     result = np.zeros(len(found), dtype=np.bool_)
     for shift in range(len(come) - len(gone) + 1):
@@ -107,7 +114,7 @@ def _similar_sites(part: Part, text: LexicalText) -> Ints:
     return found if len(found) <= _LIMIT_LOOSE else np.zeros(0, np.int64)
 
 
-def _has_already(found: Ints, come: Sequence[Lexical], text: LexicalText) -> np.ndarray:
+def _has_already(found: Ints, come: Sequence[Lexical], text: LexicalText) -> NDArray[np.bool_]:
     """Do the inserted tokens stand there already, before or behind the site?"""
     wanted = text.tables.hashes_of(come)
     result = np.zeros(len(found), dtype=np.bool_)

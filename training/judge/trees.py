@@ -50,15 +50,17 @@ def _ensemble(booster: Any, output: str) -> onnx.NodeProto:
     }
     for tree, info in enumerate(booster.dump_model()["tree_info"]):
         _add_node(info["tree_structure"], tree, columns)
+    attributes: dict[str, Any] = columns | {
+        "n_targets": 1,
+        "aggregate_function": "SUM",
+        "post_transform": "NONE",
+    }
     return helper.make_node(
         "TreeEnsembleRegressor",
         ["features"],
         [output],
         domain="ai.onnx.ml",
-        n_targets=1,
-        aggregate_function="SUM",
-        post_transform="NONE",
-        **columns,
+        **attributes,
     )
 
 
