@@ -7,7 +7,7 @@ from lsp.document import Document
 from lsp.explanations import explain
 from lsp.file_view import FileView
 from lsp.recorded_hunks import is_undo
-from lsp.suggestions import Answer, Suggestion, select_suggestions, silence_from_wire
+from lsp.suggestions import Answer, Suggestion, select_suggestions
 from model.editing.change import Change
 from model.editing.edits import Edit
 from model.editing.recorder import Recorder
@@ -27,7 +27,7 @@ def answer_from_prediction(
     """Choose the suggestions to show. `edits` are those that the prediction continues."""
     recorder = view.recorder
     is_level = list(edits) == recorder.edits  # otherwise the prediction's positions are those of other tokens
-    silence = silence_from_wire(prediction.silence) if prediction.silence is not None else None
+    silence = Silence(prediction.silence) if prediction.silence is not None else None
     suggestions = []
     for each in prediction.suggestions:
         change = change_in_editor(recorder, each)
