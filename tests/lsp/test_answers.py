@@ -1,13 +1,14 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp.answers import change_in_editor, describe_dismissal
+from lsp.answers import change_in_editor, describe_dismissal, drop_name
 from lsp.document import Document
 from lsp.suggestions import Suggestion
 from model.editing.change import Change
+from model.editing.edits import DELETE, Edit
 from server import schema
 from tests.model.editing.test_recorder import recorder_of
-from tests.tokenizing import texts
+from tests.tokenizing import small_tokenizer, texts
 
 
 def suggestion(start: int, end: int, text: str, *, continues_prefix: bool = False) -> schema.Suggestion:
@@ -78,3 +79,16 @@ def test_a_dismissal_is_known_by_its_lines_wherever_they_stand() -> None:
         Suggestion(Change(6, 9, "bar"), "foo", 0.9),
     )
     assert other != first
+
+
+def test_a_whole_name_that_the_service_took_as_typed_is_left_out() -> None:
+    recorder = recorder_of("x = \n")
+    recorder.record([Change(4, 4, "n")], 1.0)
+    recorder.record([Change(5, 5, "a")], 1.1)
+    assert recorder.cursor is not None
+    typed = [Edit(recorder.cursor, token) for token in small_tokenizer().encode("na")]
+    rest = [Edit(1, DELETE), Edit(0, typed[0].content)]
+    assert list(drop_name(recorder, [*typed, *rest])) == rest
+    assert list(drop_name(recorder, rest)) == rest
+    recorder.move_cursor(-1)
+    assert list(drop_name(recorder, [*typed, *rest])) == [*typed, *rest]
