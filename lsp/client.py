@@ -20,7 +20,6 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from lsp.fetch import Address, ServiceUnavailable, fetch
-from lsp.suggestions import silence_from_wire
 from model.editing.change import common_length
 from model.editing.edits import Edit, State
 from model.silence import Silence
@@ -319,7 +318,7 @@ class Client:
             self._sent.pop(message.document, None)
         waiting = self._waiting.get(message.request) if message.request is not None else None
         if waiting is not None and not waiting.future.done():
-            silence = silence_from_wire(message.code)
-            waiting.future.set_exception(ServiceUnavailable(message.code, message.message, silence))
+            problem = ServiceUnavailable(message.code, message.message, Silence(message.code))
+            waiting.future.set_exception(problem)
         if message.code == "other-bundle" and self._socket is not None:
             self._socket.transport.abort()  # begin again with the tokenizer of the other model

@@ -18,7 +18,7 @@ from lsp.document import Document
 from lsp.everywhere import LikelyChange, find_likely_changes
 from lsp.fetch import Address, ServiceUnavailable
 from lsp.file_view import FileView
-from lsp.service import Service
+from lsp.service_process import ServiceProcess
 from lsp.settings import Settings
 from lsp.suggestions import STAYING_SHARE, Answer, Suggestion
 from model.editing.edits import Edit
@@ -62,9 +62,9 @@ class Predictions:
         self._counters = counters
         self._model: ServedModel | None = None
         self._address = Address(settings.service_address or "", settings.service_token or "")
-        self._service: Service | None = None
+        self._service: ServiceProcess | None = None
         if settings.service_address is None:
-            self._service = Service(settings.bundle, settings.device, settings.log_level)
+            self._service = ServiceProcess(settings.bundle, settings.device, settings.log_level)
         self._client = Client(self._locate)
         self._background: set[asyncio.Task[None]] = set()
 
