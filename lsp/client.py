@@ -169,7 +169,9 @@ class Client:
         self.address = await self.locate()
         try:
             body = await fetch(self.address, "/model", timeout_seconds=_MODEL_SECONDS)
-            return schema.ModelResponse.model_validate_json(body)
+            return schema.read_model(body)
+        except schema.OtherWireVersion as error:
+            raise ServiceUnavailable("other-version", str(error)) from None
         except ValidationError:
             raise ServiceUnavailable("not-a-service", f"no Likewise service at {self.address.url}") from None
 
@@ -178,7 +180,7 @@ class Client:
         assert self.address is not None
         is_local = self.address.url.startswith(("http://127.", "http://localhost", "http://[::1]"))
         async with connect(
-            "ws" + self.address.url.removeprefix("http") + "/stream",
+            "ws" + self.address.url.removeprefix("http") + f"/stream?wire={schema.WIRE_VERSION}",
             additional_headers=self.address.headers,
             compression=None,  # on loopback it costs more than it saves
             max_size=2**26,

@@ -104,7 +104,7 @@ def replay_candidates(situation: Situation, line: int | None = None) -> list[Can
         come = tuple(new for _, new in pattern.key)
         add(Origin.REPLAY, [(site, come) for site in find_sites(pattern, text, situation.cursor)], pattern)
         if part_patterns < _LIMIT_PART_PATTERNS:
-            found = [(site, (new,)) for site, new in find_part_sites(pattern, text)]
+            found = sorted((site, (new,)) for site, new in find_part_sites(pattern, text))
             part_patterns += bool(found)
             if len(found) <= _LIMIT_PART_SITES:
                 add(Origin.WORD_PART, found, pattern)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from model.proposals.candidates import Candidate, Origin, Situation
 from model.proposals.lexical_text import Kind, Lexical, LexicalText
@@ -317,7 +317,9 @@ def _tell_network(
     # A deletion points at the first token that goes, an insertion at the token before.
     tokens = [int(text.starts[span.first]) - (span.last == span.first) for span in spans]
     order = situation.slots.order
-    scores = positions[[order[token] for token in tokens]]
+    slots = np.array([order[token] for token in tokens])
+    # The network has not seen the word that is being typed.
+    scores = np.where(slots < len(positions), positions[np.minimum(slots, len(positions) - 1)], _LEAST)
     _set(rows, "network_slot", np.maximum(_LEAST, scores))
     _set(rows, "network_gap", np.maximum(_LEAST, scores - ranked[0]))
     _set(rows, "network_rank", (ranked[None, :] > scores[:, None]).sum(axis=1))
@@ -354,5 +356,5 @@ def _main_kind(kinds: Sequence[int]) -> float:
     return next((float(kind) for kind in _TELLING if kind in kinds), _UNKNOWN)
 
 
-def _set(rows: Floats, name: str, values: object) -> None:
-    rows[:, COLUMNS[name]] = values
+def _set(rows: Floats, name: str, values: ArrayLike) -> None:
+    rows[:, COLUMNS[name]] = np.asarray(values, dtype=np.float32)

@@ -2,7 +2,7 @@
 
 from model.editing.change import Change
 from model.editing.edits import Edit, Slots, lexical_edits_between
-from model.editing.tokenizer import segments
+from model.editing.lines import segments
 from model.proposals.lexical_text import LexicalText
 
 

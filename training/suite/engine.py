@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from model.editing.recorder import PAUSE_SECONDS, Recorder
 from model.editing.rendering import render
+from model.inference.history import AnyHistory
 from model.inference.predictor import Predictor
-from model.inference.search import Decoded, Prediction, Wish, decode
-from model.inference.window import AnyHistory
+from model.inference.search import Decoded, DecodedEdits, Wish, decode
 from training.suite.whole_commits import Offer
 from training.trajectories.keyboard import Step
 from training.trajectories.typist import record_step
@@ -71,7 +71,7 @@ class EngineSuggest:
         )
         return decode(history, wish, self._tokenizer, self._predictor.bundle.calibration)
 
-    def _offer(self, recorder: Recorder, prediction: Prediction) -> Offer | None:
+    def _offer(self, recorder: Recorder, prediction: DecodedEdits) -> Offer | None:
         """None when the predicted tokens spell no text."""
         assert self._history is not None
         try:
