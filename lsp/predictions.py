@@ -29,7 +29,6 @@ from server import schema
 _LIMIT_EDITS = 100  # of a stream, as in the paper; less if the service says so
 _UNCALIBRATED_THRESHOLD = 0.5  # when the bundle names none
 _ALTERNATIVES = 3
-_TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
 _log = logging.getLogger(__name__)
 
 
@@ -187,10 +186,6 @@ class Predictions:
     async def _ask(self, view: FileView, threshold: float, limit: int) -> Answer:
         edits = tuple(view.recorder.edits)
         prediction = await self._client.ask(_take_snapshot(view, edits), threshold=threshold, limit=limit)
-        if prediction.silence == _TOKEN_COMPLETE:
-            view.recorder.move_cursor(-1)
-            edits = tuple(view.recorder.edits)
-            prediction = await self._client.ask(_take_snapshot(view, edits), threshold=threshold, limit=limit)
         return answer_from_prediction(view, prediction, edits, self._dismissals, self._threshold)
 
     # --- the service ---

@@ -54,6 +54,7 @@ Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 DocumentName = Annotated[str, Field(min_length=1, max_length=_LIMIT_NAME)]
 Milliseconds = Annotated[int, Field(ge=0, lt=2**53)]  # from any moment that is the same for a whole request
 Until = Literal["token", "hunk"]
+Eagerness = Literal["quiet", "balanced", "eager"]
 Language = Annotated[
     Annotated[str, Field(max_length=64)] | None, Field(description="Accepted for older clients; not used.")
 ]
@@ -104,7 +105,15 @@ class _Question(_Message):
         default="token", description="Go on to the end of a lexical token, or of a whole hunk."
     )
     threshold: Confidence | None = Field(
-        default=None, description="Least confidence to show; null is the bundle's own."
+        default=None, description="Least confidence to show; null leaves it to the eagerness."
+    )
+    eagerness: Eagerness | None = Field(
+        default=None,
+        description="A named threshold of the bundle for whole hunks; null is balanced. A threshold wins over it.",
+    )
+    pause: Milliseconds | None = Field(
+        default=None,
+        description="Milliseconds since the last edit. A change that is still being made is not repeated at once.",
     )
     limit: Annotated[int, Field(ge=1, le=LIMIT_SUGGESTIONS)] = Field(
         default=1, description="How many suggestions, each for another text range."
@@ -119,6 +128,12 @@ class _TokenQuestion(_Question):
     )
     prefix: Annotated[str, Field(max_length=LIMIT_PREFIX)] = Field(
         default="", description="Half-typed at the cursor, not part of the edits."
+    )
+
+    bursts: list[Annotated[int, Field(ge=0, lt=2**31)]] = Field(
+        default_factory=list,
+        max_length=_LIMIT_EDITS,
+        description="For each burst the number of edits up to its end. Without it, edits that touch belong together.",
     )
 
     @model_validator(mode="after")

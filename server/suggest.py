@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from itertools import pairwise
+from math import log
 from typing import NamedTuple
 
 from model.editing.change import Change
@@ -15,6 +16,7 @@ from model.inference.history import AnyHistory, History
 from model.inference.predictor import Predictor
 from model.inference.search import Decoded, DecodedEdits, Wish, decode
 from model.inference.window import WindowedHistory
+from model.proposals.suggester import StreamFacts, Suggester
 from model.silence import Silence
 from server.schema import (
     ModelName,
@@ -33,6 +35,8 @@ from server.settings import Settings
 
 # Each change tokenizes its line again, and a longer line is not written by hand.
 _LIMIT_LINE = 20_000
+_DEFAULT_EAGERNESS = "balanced"
+_LEAST_PROBABILITY = 1e-9
 
 
 class Refused(Exception):
@@ -53,6 +57,7 @@ class Question(NamedTuple):
     cursor: int | None = None  # slot to the left of the cursor
     prefix: str = ""
     prefix_start: int | None = None  # offset, when the request's text holds the prefix
+    bursts: tuple[int, ...] = ()  # for each burst the number of edits up to its end
     silence: str | None = None  # known before the model is asked
 
 
@@ -83,7 +88,7 @@ def answer_request(
     elif isinstance(request, TextRequest):
         outcome = _answer_text(predictor, history, question, request, settings)
     else:
-        outcome = _answer_tokens(predictor, history, _make_wish(request, request.cursor, request.prefix))
+        outcome = _answer_tokens(predictor, history, _make_token_wish(request))
     timings = Timings(
         encode=1000 * (encoded - began),
         step=1000 * (stepped - encoded),
@@ -97,7 +102,7 @@ def answer_request(
 
 def answer_stream(predictor: Predictor, history: AnyHistory, message: Predict) -> Outcome:
     """Answer a streamed question: the history has its edits already, and its window shows the cursor."""
-    return _answer_tokens(predictor, history, _make_wish(message, message.cursor, message.prefix))
+    return _answer_tokens(predictor, history, _make_token_wish(message))
 
 
 def limit_edits(predictor: Predictor) -> int:
@@ -171,6 +176,7 @@ def _question(recorder: Recorder, request: TextRequest) -> Question:
         cursor=slot,
         prefix=recorder.prefix,
         prefix_start=None if name is None else name.start,
+        bursts=tuple(recorder.burst_ends),
         silence=Silence.TOO_LONG if is_rewritten else None,
     )
 
@@ -248,10 +254,23 @@ def read_edits(edits: Sequence[TokenEdit], predictor: Predictor, kept: int = 0) 
     return result
 
 
-def _make_wish(request: TextRequest | TokenRequest | Predict, cursor: int | None, prefix: str) -> Wish:
+def _make_token_wish(request: TokenRequest | Predict) -> Wish:
+    return _make_wish(request, request.cursor, request.prefix, tuple(request.bursts))
+
+
+def _make_wish(
+    request: TextRequest | TokenRequest | Predict, cursor: int | None, prefix: str, bursts: tuple[int, ...]
+) -> Wish:
     """Put a request's question in the words of the search."""
     return Wish(
-        until=request.until, limit=request.limit, threshold=request.threshold, cursor=cursor, prefix=prefix
+        until=request.until,
+        limit=request.limit,
+        threshold=request.threshold,
+        cursor=cursor,
+        prefix=prefix,
+        eagerness=request.eagerness or _DEFAULT_EAGERNESS,
+        burst_ends=bursts,
+        pause_seconds=None if request.pause is None else request.pause / 1000,
     )
 
 
@@ -263,14 +282,19 @@ def _answer_text(
     settings: Settings,
 ) -> Outcome:
     """Answer in the text of the request, which has the half-typed name."""
-    decoded = _decode(predictor, history, _make_wish(request, question.cursor, question.prefix))
+    wish = _make_wish(request, question.cursor, question.prefix, question.bursts)
+    if predictor.suggester is not None and wish.until == "hunk":
+        outcome = _judge(predictor, predictor.suggester, history, wish)
+        return Outcome([_name_sources(each, question) for each in outcome.suggestions], outcome.silence)
+    decoded = _decode(predictor, history, wish)
     if decoded.name:  # the prefix is a whole name: read the request again with the name among its edits
         question = question_from_text(request, predictor, settings, has_prefix=False)
         if tuple(history.slots.contents[: history.slots.state_length]) != question.state:
             history = predictor.open(question.state)
         sync_history(history, 0, question.edits)
         look_at_cursor(history, question.cursor, question.prefix)
-        decoded = _decode(predictor, history, _make_wish(request, question.cursor, question.prefix))
+        wish = _make_wish(request, question.cursor, question.prefix, question.bursts)
+        decoded = _decode(predictor, history, wish)
     suggestions = [_skip_prefix(each, question) for each in _render_all(predictor, history, decoded)]
     named = [_name_sources(each, question) for each in suggestions if each is not None]
     return Outcome(named, None if named else decoded.silence or Silence.NO_OP)
@@ -278,11 +302,52 @@ def _answer_text(
 
 def _answer_tokens(predictor: Predictor, history: AnyHistory, wish: Wish) -> Outcome:
     """Answer in the text of the state and the edits, which does not have the half-typed name."""
+    if predictor.suggester is not None and wish.until == "hunk":
+        return _judge_tokens(predictor, predictor.suggester, history, wish)
     decoded = _decode(predictor, history, wish)
     if decoded.name:
         return _answer_after_name(predictor, history, wish, decoded.name)
     suggestions = _render_all(predictor, history, decoded)
     return Outcome(suggestions, None if suggestions else decoded.silence or Silence.NO_OP)
+
+
+def _judge(predictor: Predictor, suggester: Suggester, history: AnyHistory, wish: Wish) -> Outcome:
+    """Answer a question about hunks in the editor's text, which has the half-typed word."""
+    calibration = predictor.bundle.calibration
+    threshold = (
+        wish.threshold if wish.threshold is not None else calibration.threshold("hunk", wish.eagerness)
+    )
+    facts = StreamFacts(wish.burst_ends, wish.pause_seconds, wish.cursor, wish.prefix)
+    judgement = suggester.suggest(history, facts, threshold, wish.limit)
+    word = [wire_edit(edit) for edit in judgement.word_edits]
+    suggestions = [
+        Suggestion(
+            start=each.change.start,
+            end=each.change.end,
+            text=each.change.text,
+            confidence=each.confidence,
+            log_probability=log(max(_LEAST_PROBABILITY, min(1.0, each.confidence))),
+            edits=[*word, *(wire_edit(edit) for edit in each.edits)],
+            tokens=lex(each.change.text),
+            because=list(each.because),
+        )
+        for each in judgement.changes
+    ]
+    return Outcome(suggestions, judgement.silence)
+
+
+def _judge_tokens(predictor: Predictor, suggester: Suggester, history: AnyHistory, wish: Wish) -> Outcome:
+    """Answer a question about hunks in the text of the state and the edits, which does not have the half-typed word."""
+    outcome = _judge(predictor, suggester, history, wish)
+    if not wish.prefix or not outcome.suggestions or wish.cursor is None:
+        return outcome
+    tokenizer = predictor.bundle.require_tokenizer()
+    begin = render(
+        history.slots, [Edit(wish.cursor, tokenizer.encode_segment(wish.prefix)[0])], tokenizer
+    ).start
+    suggestions = [_take_out_name(each, begin, wish.prefix) for each in outcome.suggestions]
+    kept = [each for each in suggestions if each is not None]
+    return Outcome(kept, None if kept else Silence.NO_TEXT_RANGE)
 
 
 def _answer_after_name(

@@ -51,15 +51,16 @@ class Calibration:
     knots: dict[str, Knots] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
     weights: dict[str, dict[str, float]] = field(default_factory=dict)
+    eagerness: dict[str, float] = field(default_factory=dict)  # named thresholds for whole hunks
 
     def __post_init__(self) -> None:
         for until, knots in self.knots.items():
             # Decoding gives up on a sequence as soon as it is too unlikely: so the line must not fall.
             if not _is_rising([x for x, _ in knots]) or not _is_rising([0.0, *(y for _, y in knots), 1.0]):
                 raise ValueError(f"the knots for {until!r} do not rise from 0 to 1")
-        for until, threshold in self.thresholds.items():
+        for name, threshold in (self.thresholds | self.eagerness).items():
             if not 0 <= threshold <= 1:
-                raise ValueError(f"the threshold for {until!r} is {threshold}, not between 0 and 1")
+                raise ValueError(f"the threshold for {name!r} is {threshold}, not between 0 and 1")
         for until, weights in self.weights.items():
             if set(weights) != set(FEATURES) or not all(map(math.isfinite, weights.values())):
                 raise ValueError(f"the weights for {until!r} are not numbers for {', '.join(FEATURES)}")
@@ -84,12 +85,19 @@ class Calibration:
             return evidence.shared
         return sum(weights[name] * value for name, value in evidence.features().items())
 
-    def threshold(self, until: str) -> float:
+    def threshold(self, until: str, eagerness: str | None = None) -> float:
         """Give the confidence below which nothing is shown, unless the user sets another."""
+        if until == "hunk" and eagerness in self.eagerness:
+            return self.eagerness[eagerness]
         return self.thresholds.get(until, UNCALIBRATED_THRESHOLD)
 
     def to_json(self) -> dict[str, Any]:
-        return {"knots": self.knots, "thresholds": self.thresholds, "weights": self.weights}
+        return {
+            "knots": self.knots,
+            "thresholds": self.thresholds,
+            "weights": self.weights,
+            "eagerness": self.eagerness,
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Calibration":
@@ -103,9 +111,10 @@ class Calibration:
                 str(until): {str(name): float(value) for name, value in of_until.items()}
                 for until, of_until in values.get("weights", {}).items()
             }
+            eagerness = {str(name): float(value) for name, value in values.get("eagerness", {}).items()}
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"not a calibration: {error!r}") from None
-        return cls(knots, thresholds, weights)
+        return cls(knots, thresholds, weights, eagerness)
 
 
 def _log_odds(log_probability: float) -> float:

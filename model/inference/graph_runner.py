@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,6 +103,17 @@ class GraphRunner:
 
 def _read_shapes(values: Sequence[Any]) -> dict[str, list[Any]]:
     return {value.name: value.shape for value in values}
+
+
+def load_small_graph(path: Path) -> onnxruntime.InferenceSession:
+    """Load a graph that is too small for a second thread or a GPU, such as the judge."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # ONNX Runtime's own exceptions share no public base class
+        raise BundleError(f"ONNX Runtime cannot read {path}: {type(error).__name__}") from error
 
 
 def _load(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.InferenceSession:

@@ -9,6 +9,17 @@ from model.inference.calibration import Calibration
 from model.inference.graph_runner import GraphRunner
 from model.inference.history import History
 from model.inference.window import WindowedHistory
+from model.proposals import judge
+from model.proposals.lexical_text import LexicalTables
+from model.proposals.suggester import Suggester
+
+
+def _load_suggester(bundle: Bundle) -> Suggester | None:
+    """The judge of a bundle with all that it needs; None when the bundle has none."""
+    path = bundle.directory / judge.FILE
+    if bundle.tokenizer is None or not path.is_file():
+        return None
+    return Suggester(LexicalTables(bundle.tokenizer), judge.Judge(path))
 
 
 class Predictor:
@@ -18,6 +29,7 @@ class Predictor:
         """`runner`: the graphs of this bundle, if they are loaded already."""
         self.bundle = bundle
         self._runner = runner or GraphRunner(bundle, device)
+        self.suggester = _load_suggester(bundle)
 
     @property
     def provider(self) -> str:

@@ -37,6 +37,9 @@ class Wish(NamedTuple):
     threshold: float | None = 0.5  # None: the calibration's own
     cursor: int | None = None  # the slot left of the cursor
     prefix: str = ""  # the beginning of a name that is being typed there; not part of the history
+    eagerness: str | None = None  # the name of a threshold, for whole hunks
+    burst_ends: tuple[int, ...] = ()  # for each burst the number of edits up to its end; empty: unknown
+    pause_seconds: float | None = None  # since the last edit
 
 
 class DecodedEdits(NamedTuple):
@@ -78,7 +81,9 @@ class _Search:
         self, history: AnyHistory, wish: Wish, tokenizer: Tokenizer, calibration: Calibration
     ) -> None:
         self._history, self._wish, self._tokenizer, self._calibration = history, wish, tokenizer, calibration
-        self._threshold = calibration.threshold(wish.until) if wish.threshold is None else wish.threshold
+        self._threshold = (
+            calibration.threshold(wish.until, wish.eagerness) if wish.threshold is None else wish.threshold
+        )
         self._known = len(history.slots.edits)
         self._root = history.predict()
         self._stop = history.slots.state_length - 1  # the slot that says stop

@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
+from model.inference.bundle import BundleError
+from model.inference.graph_runner import load_small_graph
 from model.proposals.evidence import FEATURES, Floats
 
 FILE = "judge.onnx"
+INPUT, CONFIDENCE, ORDER = "features", "confidence", "order"  # names in the graph
 
 
 class Verdicts(NamedTuple):
@@ -23,16 +25,17 @@ class Judge:
     """A trained judge."""
 
     def __init__(self, path: Path) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        self._session = load_small_graph(path)
         (given,) = self._session.get_inputs()
         if given.shape[1] != len(FEATURES):
-            raise ValueError(f"the judge expects {given.shape[1]} features, this version has {len(FEATURES)}")
+            raise BundleError(
+                f"the judge in {path.parent} reads {given.shape[1]} features and this version of Likewise has"
+                f" {len(FEATURES)}: fit it again with python -m training.fit_judge"
+            )
 
-    def verdicts(self, rows: Floats) -> Verdicts:
+    def judge(self, rows: Floats) -> Verdicts:
+        """Judge candidates, given a row of evidence for each."""
         if not len(rows):
             return Verdicts(np.zeros(0, np.float32), np.zeros(0, np.float32))
-        confidence, order = self._session.run(["confidence", "order"], {"features": rows})
+        confidence, order = self._session.run([CONFIDENCE, ORDER], {INPUT: rows})
         return Verdicts(confidence.ravel(), order.ravel())

@@ -86,7 +86,9 @@ class Examiner:
                 run = find_run(moment.text, moment.remaining, change)
                 is_right.append(run is not None)
                 made = [moment.remaining[index] for index in run or ()]
-                is_next.append(any(a.start <= b.end and a.end >= b.start for a in made for b in moment.upcoming))
+                is_next.append(
+                    any(a.start <= b.end and a.end >= b.start for a in made for b in moment.upcoming)
+                )
                 question.append(number)
             kinds.append(moment.kind)
             is_reachable.append(moment.is_reachable)
@@ -104,7 +106,10 @@ class Examiner:
         if self._history is None or self._state != recorder.state:
             self._history, self._state = self._predictor.open(recorder.state), recorder.state
         known, edits = self._history.slots.edits, recorder.edits
-        kept = next((n for n, (a, b) in enumerate(zip(known, edits, strict=False)) if a != b), min(len(known), len(edits)))
+        kept = next(
+            (n for n, (a, b) in enumerate(zip(known, edits, strict=False)) if a != b),
+            min(len(known), len(edits)),
+        )
         self._history.keep(kept)
         self._history.append(edits[kept:])
         return NetworkOpinion(self._history.predict().positions, recorder.slots.state_length - 1)

@@ -55,7 +55,9 @@ class FileChange:
     after: str
 
 
-def play_commit(change: FileChange, tokenizer: Tokenizer, hands: HandsRange, random: Random) -> Iterator[Moment]:
+def play_commit(
+    change: FileChange, tokenizer: Tokenizer, hands: HandsRange, random: Random
+) -> Iterator[Moment]:
     """Ask between the hunks of a commit."""
     hunks = lexical_hunks(change.before, change.after)
     if hunks and _is_wanted(change.before, hunks, random):
@@ -64,7 +66,9 @@ def play_commit(change: FileChange, tokenizer: Tokenizer, hands: HandsRange, ran
         yield from _play_hunks(change.before, hunks, asked, "commit", tokenizer, hands, random)
 
 
-def play_repeats(change: FileChange, tokenizer: Tokenizer, hands: HandsRange, random: Random) -> Iterator[Moment]:
+def play_repeats(
+    change: FileChange, tokenizer: Tokenizer, hands: HandsRange, random: Random
+) -> Iterator[Moment]:
     """Ask while one change is made at every site of a file."""
     made = refactor(change.before, random, in_one_block=0.0)
     if made is None:
@@ -110,7 +114,9 @@ def _play_hunks(
             )
 
 
-def play_typed(change: FileChange, tokenizer: Tokenizer, hands: HandsRange, random: Random) -> Iterator[Moment]:
+def play_typed(
+    change: FileChange, tokenizer: Tokenizer, hands: HandsRange, random: Random
+) -> Iterator[Moment]:
     """Ask while a commit is typed key by key."""
     hunks = lexical_hunks(change.before, change.after)
     if not hunks or not _is_wanted(change.before, hunks, random):
