@@ -44,12 +44,14 @@ class Snapshot:
     edits: tuple[Edit, ...]
     cursor: int | None = None
     prefix: str = ""
+    bursts: tuple[int, ...] = ()  # for each burst the number of edits up to its end
 
 
 class _Question(NamedTuple):
     snapshot: Snapshot
     threshold: float | None
     limit: int
+    pause_seconds: float | None
 
 
 @dataclass
@@ -121,13 +123,20 @@ class Client:
             pause = min(2 * pause, longest)
 
     async def ask(
-        self, snapshot: Snapshot, *, threshold: float | None = None, limit: int = 1
+        self,
+        snapshot: Snapshot,
+        *,
+        threshold: float | None = None,
+        limit: int = 1,
+        pause_seconds: float | None = None,
     ) -> schema.Prediction:
-        """Ask for the next hunk; raise ServiceUnavailable when there is no answer in time."""
+        """Ask for the next hunk; raise ServiceUnavailable when there is no answer in time.
+
+        `pause_seconds` is the time since the last change; None when the last change is surely finished."""
         if self._socket is None:
             raise ServiceUnavailable("not-connected", "the service is not connected")
         request = next(self._requests)
-        question = _Question(snapshot, threshold, limit)
+        question = _Question(snapshot, threshold, limit, pause_seconds)
         waiting = _Waiting(question, asyncio.get_running_loop().create_future())
         self._waiting[request] = waiting
         self._put_question(request, question)
@@ -242,6 +251,8 @@ class Client:
                 until="hunk",
                 threshold=question.threshold,
                 limit=question.limit,
+                bursts=list(snapshot.bursts),
+                pause=None if question.pause_seconds is None else int(1000 * question.pause_seconds),
                 request=request,
             )
         )
