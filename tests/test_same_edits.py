@@ -22,9 +22,10 @@ from server.settings import Settings
 from server.suggest import limit_edits, question_from_text
 from tests.lsp.editor import Editor, editing
 from tests.lsp.scripted_service import ScriptedService
-from training.sources.recording_reader import Recording, recordings_in, sessions_of
-from training.trajectories.excerpts import Setting, Windows
-from training.trajectories.trajectory import instance_from_session
+from training.sources.recording_reader import Recording, recordings_in, trajectories_of
+from training.trajectories.excerpts import ExcerptCutter
+from training.trajectories.mining_setting import MiningSetting
+from training.trajectories.trajectory import instance_from_trajectory
 
 TINY = Path(__file__).parent / "data" / "tiny_bundle"
 PAUSE_SECONDS = 1.2  # longer than the pause that ends a burst
@@ -126,9 +127,9 @@ class Paths:
 
     def trained(self, recording: Recording) -> tuple[State, list[Edit]]:
         tokenizer = self.predictor.bundle.require_tokenizer()
-        windows = Windows(tokenizer, Setting(limit_state=100_000, limit_edits=1000))
-        *_, session = sessions_of(recording, windows, Still())
-        instance = instance_from_session(session, tokenizer, 1000)
+        cutter = ExcerptCutter(tokenizer, MiningSetting(limit_state=100_000, limit_edits=1000))
+        *_, trajectory = trajectories_of(recording, cutter, Still())
+        instance = instance_from_trajectory(trajectory, tokenizer, 1000)
         assert instance is not None
         return instance.state, list(instance.edits)
 
