@@ -7,9 +7,9 @@ from lsp.document import Document
 from lsp.explanations import explain
 from lsp.file_view import FileView
 from lsp.recorded_hunks import is_undo
-from lsp.suggestions import Answer, Suggestion, select_suggestions, silence_from_wire
+from lsp.suggestions import Answer, Suggestion, select_suggestions
 from model.editing.change import Change
-from model.editing.edits import Edit
+from model.editing.edits import DELETE, Edit
 from model.editing.recorder import Recorder
 from model.silence import Silence
 from server import schema
@@ -27,7 +27,7 @@ def answer_from_prediction(
     """Choose the suggestions to show. `edits` are those that the prediction continues."""
     recorder = view.recorder
     is_level = list(edits) == recorder.edits  # otherwise the prediction's positions are those of other tokens
-    silence = silence_from_wire(prediction.silence) if prediction.silence is not None else None
+    silence = Silence(prediction.silence) if prediction.silence is not None else None
     suggestions = []
     for each in prediction.suggestions:
         change = change_in_editor(recorder, each)
@@ -35,7 +35,8 @@ def answer_from_prediction(
             silence = Silence.NO_TEXT_RANGE
             continue
         suggestion = _make_suggestion(view, each, change, is_level=is_level)
-        silence = _find_objection(view, suggestion, dismissals, is_level=is_level)
+        beside_name = suggestion.edits if each.continues_prefix else drop_name(recorder, suggestion.edits)
+        silence = _find_objection(view, suggestion, beside_name if is_level else (), dismissals)
         if silence is None:
             suggestions.append(suggestion)
     chosen = select_suggestions(view.shown, suggestions, threshold)
@@ -62,6 +63,18 @@ def change_in_editor(recorder: Recorder, suggestion: schema.Suggestion) -> Chang
     if start < partial.start or start == end == partial.start:
         return None
     return Change(start + len(prefix), end + len(prefix), text)
+
+
+def drop_name(recorder: Recorder, edits: Sequence[Edit]) -> Sequence[Edit]:
+    """Leave out the edits that type the half-typed name: the service begins with them if it is a whole one."""
+    tokenizer, name, spelled = recorder.text.tokenizer, recorder.prefix.encode(), b""
+    for index, edit in enumerate(edits):
+        if not name or edit.content == DELETE:
+            break
+        spelled += tokenizer.bytes_of[edit.content]
+        if spelled == name and tokenizer.ends[edit.content]:
+            return edits[index + 1 :]
+    return edits
 
 
 def is_dismissed(view: FileView, suggestion: Suggestion, dismissals: Dismissals) -> bool:
@@ -94,11 +107,11 @@ def _make_suggestion(
 
 
 def _find_objection(
-    view: FileView, suggestion: Suggestion, dismissals: Dismissals, *, is_level: bool
+    view: FileView, suggestion: Suggestion, edits: Sequence[Edit], dismissals: Dismissals
 ) -> Silence | None:
-    """Find a reason for not showing a suggestion."""
+    """Find a reason for not showing a suggestion that makes these edits."""
     if suggestion.old == suggestion.change.text:
         return Silence.NO_OP
-    if is_level and is_undo(view.recorder, suggestion.edits):
+    if is_undo(view.recorder, edits):
         return Silence.UNDO
     return Silence.DISMISSED if is_dismissed(view, suggestion, dismissals) else None

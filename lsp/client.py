@@ -20,7 +20,6 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from lsp.fetch import Address, ServiceUnavailable, fetch
-from lsp.suggestions import silence_from_wire
 from model.editing.change import common_length
 from model.editing.edits import Edit, State
 from model.silence import Silence
@@ -45,12 +44,14 @@ class Snapshot:
     edits: tuple[Edit, ...]
     cursor: int | None = None
     prefix: str = ""
+    bursts: tuple[int, ...] = ()  # for each burst the number of edits up to its end
 
 
 class _Question(NamedTuple):
     snapshot: Snapshot
     threshold: float | None
     limit: int
+    pause_seconds: float | None
 
 
 @dataclass
@@ -122,13 +123,20 @@ class Client:
             pause = min(2 * pause, longest)
 
     async def ask(
-        self, snapshot: Snapshot, *, threshold: float | None = None, limit: int = 1
+        self,
+        snapshot: Snapshot,
+        *,
+        threshold: float | None = None,
+        limit: int = 1,
+        pause_seconds: float | None = None,
     ) -> schema.Prediction:
-        """Ask for the next hunk; raise ServiceUnavailable when there is no answer in time."""
+        """Ask for the next hunk; raise ServiceUnavailable when there is no answer in time.
+
+        `pause_seconds` is the time since the last change; None when the last change is surely finished."""
         if self._socket is None:
             raise ServiceUnavailable("not-connected", "the service is not connected")
         request = next(self._requests)
-        question = _Question(snapshot, threshold, limit)
+        question = _Question(snapshot, threshold, limit, pause_seconds)
         waiting = _Waiting(question, asyncio.get_running_loop().create_future())
         self._waiting[request] = waiting
         self._put_question(request, question)
@@ -169,7 +177,9 @@ class Client:
         self.address = await self.locate()
         try:
             body = await fetch(self.address, "/model", timeout_seconds=_MODEL_SECONDS)
-            return schema.ModelResponse.model_validate_json(body)
+            return schema.read_model(body)
+        except schema.OtherWireVersion as error:
+            raise ServiceUnavailable("other-version", str(error)) from None
         except ValidationError:
             raise ServiceUnavailable("not-a-service", f"no Likewise service at {self.address.url}") from None
 
@@ -178,7 +188,7 @@ class Client:
         assert self.address is not None
         is_local = self.address.url.startswith(("http://127.", "http://localhost", "http://[::1]"))
         async with connect(
-            "ws" + self.address.url.removeprefix("http") + "/stream",
+            "ws" + self.address.url.removeprefix("http") + f"/stream?wire={schema.WIRE_VERSION}",
             additional_headers=self.address.headers,
             compression=None,  # on loopback it costs more than it saves
             max_size=2**26,
@@ -241,6 +251,8 @@ class Client:
                 until="hunk",
                 threshold=question.threshold,
                 limit=question.limit,
+                bursts=list(snapshot.bursts),
+                pause=None if question.pause_seconds is None else int(1000 * question.pause_seconds),
                 request=request,
             )
         )
@@ -317,7 +329,7 @@ class Client:
             self._sent.pop(message.document, None)
         waiting = self._waiting.get(message.request) if message.request is not None else None
         if waiting is not None and not waiting.future.done():
-            silence = silence_from_wire(message.code)
-            waiting.future.set_exception(ServiceUnavailable(message.code, message.message, silence))
+            problem = ServiceUnavailable(message.code, message.message, Silence(message.code))
+            waiting.future.set_exception(problem)
         if message.code == "other-bundle" and self._socket is not None:
             self._socket.transport.abort()  # begin again with the tokenizer of the other model

@@ -30,6 +30,10 @@ if TYPE_CHECKING:  # imported when the service is there: they bring the tokenize
 _LIMIT_OFFERED = 50  # suggestions that a client may still name by their id
 _LIMIT_DISMISSED = 50
 _LIMIT_AT_ONCE = 50_000  # code points; tokenizing so many takes some hundredths of a second
+_SETTLED_SECONDS = (
+    0.85  # after so much quiet a change counts as made; a little more than the service waits for
+)
+_LIMIT_PAUSE_SECONDS = 3600.0
 _READING_SECONDS = 0.05  # a user who types on within this does not read: the next key needs the service
 _log = logging.getLogger(__name__)
 
@@ -55,6 +59,7 @@ class FileSession:
         self._reading: asyncio.Task[None] | None = None  # of a long text
         self._question = Question()
         self._shown: Suggestion | None = None
+        self._changed_time = float("-inf")
         self._is_along = False  # the newest change did a part of the suggestion in view
         self._ahead: Ahead | None = None
         self._accepting: Suggestion | None = None  # the client said that it will apply it
@@ -123,6 +128,7 @@ class FileSession:
         elif any(has_private_key(change.text) for change in changes):
             self.exclude(Silence.EXCLUDED)
         else:
+            self._changed_time = now
             accepted = self._is_acceptance(splices)
             self._accepting = None
             self._question.withdraw()
@@ -261,10 +267,29 @@ class FileSession:
 
     async def _find_answer(self, predictions: "Predictions") -> None:
         assert self._recorder is not None
-        answer = await predictions.find_answer(self._view(self._recorder))
+        answer = await predictions.find_answer(self._view(self._recorder), self._pause_seconds)
         self._settle(answer)
+        if answer.best is None and answer.silence == Silence.BELOW_THRESHOLD:
+            answer = await self._ask_when_settled(predictions)
         if answer.best is not None:
             await self._look_further(predictions, answer.best)
+
+    @property
+    def _pause_seconds(self) -> float:
+        """The time since the last change."""
+        return min(_LIMIT_PAUSE_SECONDS, time.monotonic() - self._changed_time)
+
+    async def _ask_when_settled(self, predictions: "Predictions") -> Answer:
+        """Ask once more when the user has paused: a change that is still being made is not repeated before that."""
+        wait = _SETTLED_SECONDS - self._pause_seconds
+        if wait <= 0:
+            return Answer(silence=Silence.BELOW_THRESHOLD)
+        await asyncio.sleep(wait)
+        assert self._recorder is not None
+        answer = await predictions.find_answer(self._view(self._recorder), self._pause_seconds)
+        if answer.best is not None:
+            self._settle(answer)
+        return answer
 
     async def _look_further(self, predictions: "Predictions", best: Suggestion) -> None:
         """While the user reads: find the edit that follows an acceptance, and alternatives."""
@@ -275,7 +300,7 @@ class FileSession:
             ahead = await predictions.look_ahead(view, best)
             if ahead is not None:
                 self._ahead = ahead
-            found = await predictions.find_alternatives(view)
+            found = await predictions.find_alternatives(view, self._pause_seconds)
         except ServiceUnavailable as error:
             _log.debug("nothing further: %s", error)
             return

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from lsp.document import Document
 from lsp.everywhere import LikelyChange, find_likely_changes
 from lsp.fetch import Address, ServiceUnavailable
 from lsp.file_view import FileView
-from lsp.service import Service
+from lsp.service_process import ServiceProcess
 from lsp.settings import Settings
 from lsp.suggestions import STAYING_SHARE, Answer, Suggestion
 from model.editing.edits import Edit
@@ -29,7 +29,6 @@ from server import schema
 _LIMIT_EDITS = 100  # of a stream, as in the paper; less if the service says so
 _UNCALIBRATED_THRESHOLD = 0.5  # when the bundle names none
 _ALTERNATIVES = 3
-_TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
 _log = logging.getLogger(__name__)
 
 
@@ -40,6 +39,7 @@ class ServedModel(NamedTuple):
     tokenizer: Tokenizer
     limit_edits: int
     threshold: float
+    eagerness: Mapping[str, float]  # named thresholds
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class Predictions:
         self._counters = counters
         self._model: ServedModel | None = None
         self._address = Address(settings.service_address or "", settings.service_token or "")
-        self._service: Service | None = None
+        self._service: ServiceProcess | None = None
         if settings.service_address is None:
-            self._service = Service(settings.bundle, settings.device, settings.log_level)
+            self._service = ServiceProcess(settings.bundle, settings.device, settings.log_level)
         self._client = Client(self._locate)
         self._background: set[asyncio.Task[None]] = set()
 
@@ -122,8 +122,8 @@ class Predictions:
 
     # --- answers ---
 
-    async def find_answer(self, view: FileView) -> Answer:
-        """Ask for the next edit."""
+    async def find_answer(self, view: FileView, pause_seconds: float | None = None) -> Answer:
+        """Ask for the next edit, so long after the last change; None when that change is surely finished."""
         settings = self._settings
         if settings.debounce_milliseconds:
             await asyncio.sleep(settings.debounce_milliseconds / 1000)
@@ -131,7 +131,7 @@ class Predictions:
         threshold = self._threshold * (STAYING_SHARE if view.shown is not None else 1)
         began = time.perf_counter()
         try:
-            answer = await self._ask(view, threshold, settings.limit_suggestions)
+            answer = await self._ask(view, threshold, settings.limit_suggestions, pause_seconds)
         except ServiceUnavailable as error:
             _log.info("no answer: %s", error)
             answer = Answer(silence=error.silence)
@@ -157,12 +157,14 @@ class Predictions:
         self._counters["ahead"] += 1
         return answer_from_prediction(view, ahead.prediction, ahead.edits, self._dismissals, self._threshold)
 
-    async def find_alternatives(self, view: FileView) -> tuple[Suggestion, ...]:
+    async def find_alternatives(
+        self, view: FileView, pause_seconds: float | None = None
+    ) -> tuple[Suggestion, ...]:
         """Ask for more suggestions beside the best, if the editor shows them. Raises ServiceUnavailable."""
         settings = self._settings
         if not settings.push or settings.limit_suggestions != 1:
             return ()
-        return (await self._ask(view, self._threshold, _ALTERNATIVES)).suggestions
+        return (await self._ask(view, self._threshold, _ALTERNATIVES, pause_seconds)).suggestions
 
     async def find_everywhere(self, view: FileView) -> list[LikelyChange]:
         """Ask for all changes that would come next, one after another."""
@@ -184,13 +186,12 @@ class Predictions:
         suggestion = Suggestion(change, view.document.slice(change.start, change.end), likely.confidence)
         return is_dismissed(view, suggestion, self._dismissals)
 
-    async def _ask(self, view: FileView, threshold: float, limit: int) -> Answer:
+    async def _ask(self, view: FileView, threshold: float, limit: int, pause_seconds: float | None) -> Answer:
         edits = tuple(view.recorder.edits)
-        prediction = await self._client.ask(_take_snapshot(view, edits), threshold=threshold, limit=limit)
-        if prediction.silence == _TOKEN_COMPLETE:
-            view.recorder.move_cursor(-1)
-            edits = tuple(view.recorder.edits)
-            prediction = await self._client.ask(_take_snapshot(view, edits), threshold=threshold, limit=limit)
+        snapshot = _take_snapshot(view, edits)
+        prediction = await self._client.ask(
+            snapshot, threshold=threshold, limit=limit, pause_seconds=pause_seconds
+        )
         return answer_from_prediction(view, prediction, edits, self._dismissals, self._threshold)
 
     # --- the service ---
@@ -199,7 +200,9 @@ class Predictions:
     def _threshold(self) -> float:
         if self._settings.threshold is not None:
             return self._settings.threshold
-        return self._model.threshold if self._model is not None else _UNCALIBRATED_THRESHOLD
+        if self._model is None:
+            return _UNCALIBRATED_THRESHOLD
+        return self._model.eagerness.get(self._settings.eagerness, self._model.threshold)
 
     async def _locate(self) -> Address:
         return self._address if self._service is None else await self._service.address()
@@ -213,6 +216,7 @@ class Predictions:
             tokenizer=before.tokenizer if is_same and before is not None else Tokenizer(model.tokenizer),
             limit_edits=min(_LIMIT_EDITS, model.limit_edits),
             threshold=float(thresholds.get("hunk", _UNCALIBRATED_THRESHOLD)),
+            eagerness={name: float(each) for name, each in model.calibration.get("eagerness", {}).items()},
         )
 
     def _run_in_background(self, work: Coroutine[None, None, None]) -> None:
@@ -223,10 +227,14 @@ class Predictions:
 
 def _take_snapshot(view: FileView, edits: tuple[Edit, ...], *, prefix: bool = True) -> Snapshot:
     recorder = view.recorder
+    bursts = recorder.burst_ends
+    if len(edits) > len(recorder.edits):  # edits that are not made yet are a burst of their own
+        bursts.append(len(edits))
     return Snapshot(
         document=view.document.uri,
         state=recorder.state,
         edits=edits,
         cursor=recorder.cursor if prefix else None,
         prefix=recorder.prefix if prefix else "",
+        bursts=tuple(bursts),
     )

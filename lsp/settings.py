@@ -12,6 +12,7 @@ SECTION = "likewise"
 _LIMIT_DEBOUNCE_MILLISECONDS = 5000
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _DEVICES = ("auto", "cpu", "cuda")
+_EAGERNESS = ("quiet", "balanced", "eager")
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Settings:
     service_token: str | None = field(default=None, repr=False)
     bundle: str | None = None
     device: str = "auto"
-    threshold: float | None = None  # none: the bundle's own
+    eagerness: str = "balanced"
+    threshold: float | None = None  # none: that of the eagerness
     languages: Mapping[str, bool] = field(default_factory=dict)
     debounce_milliseconds: int = 0
     record: bool = False
@@ -143,6 +145,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "service_token": _read_text,
     "bundle": _read_text,
     "device": _make_choice_reader(_DEVICES),
+    "eagerness": _make_choice_reader(_EAGERNESS),
     "threshold": _make_number_reader(0, 1),
     "languages": _read_languages,
     "debounce_milliseconds": _make_whole_number_reader(0, _LIMIT_DEBOUNCE_MILLISECONDS),

@@ -69,14 +69,6 @@ class Answer:
         return self.suggestions[0] if self.suggestions else None
 
 
-def silence_from_wire(reason: str) -> Silence:
-    """Read a silence that the service named; INTERNAL if it is unknown here."""
-    try:
-        return Silence(reason)
-    except ValueError:
-        return Silence.INTERNAL
-
-
 def follow(suggestion: Suggestion, change: Change) -> Suggestion | None:
     """Carry a suggestion over the user's change. None if they did something else, or all of it."""
     rest = _follow_change(suggestion, change)

@@ -29,6 +29,11 @@ class Silence(StrEnum):
     DEADLINE = "deadline"
     INTERNAL = "internal"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "Silence":
+        """Read an unknown value as INTERNAL: a service of another version may name a silence of its own."""
+        return cls.INTERNAL
+
     @property
     def sentence(self) -> str:
         """The reason in a user's words."""

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.exclude_commits.read_text().split() if options.exclude_commits else ()
     )
     try:
-        repositories = [r for r in read_corpus(options.corpus, options.mirrors) if r.split == options.split]
+        repositories = read_corpus(options.corpus, options.mirrors, split=options.split)
     except ValueError as error:
         print(f"cases: {error}", file=sys.stderr)
         return 2

@@ -16,6 +16,7 @@ from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
 from model.editing.token_text import TokenText
 from model.editing.tokenizer import Tokenizer
+from model.silence import Silence
 from server import schema
 from tests.tokenizing import small_tokenizer
 
@@ -96,7 +97,9 @@ class ScriptedService:
             ).model_dump_json()
             headers = Headers({"Content-Type": "application/json", "Content-Length": str(len(body.encode()))})
             return Response(200, "OK", headers, body.encode())
-        return None if request.path == "/stream" else connection.respond(http.HTTPStatus.OK, "{}")
+        return (
+            None if request.path.startswith("/stream?wire=") else connection.respond(http.HTTPStatus.OK, "{}")
+        )
 
     async def _talk(self, socket: ServerConnection) -> None:
         self._sockets.add(socket)
@@ -152,7 +155,7 @@ class ScriptedService:
             document=question.document,
             version=question.version,
             suggestions=[self._suggestion(session, text, change, question) for change in changes],
-            silence=None if changes else "stop-predicted",
+            silence=None if changes else Silence.STOP_PREDICTED,
             timings=schema.Timings(),
             request=question.request,
         )

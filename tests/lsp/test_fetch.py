@@ -12,7 +12,7 @@ import pytest
 
 from lsp import fetch as fetch_module
 from lsp.fetch import Address, ServiceUnavailable, fetch
-from lsp.service import Service
+from lsp.service_process import ServiceProcess
 from tests.lsp.editor import editing
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -115,7 +115,7 @@ async def test_an_address_that_is_none_is_told_in_words() -> None:
 async def test_an_interpreter_that_is_gone_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     with pytest.raises(ServiceUnavailable, match="could not be started: No such file"):
-        await Service().address()
+        await ServiceProcess().address()
 
 
 @pytest.mark.parametrize("name", ["cut body", "another protocol"])

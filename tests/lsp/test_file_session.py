@@ -170,7 +170,7 @@ async def test_a_change_may_exclude_the_file(tmp_path: Path, text: str, reason: 
 
 
 class BrokenPredictions(Predictions):
-    async def find_answer(self, view: FileView) -> Answer:
+    async def find_answer(self, view: FileView, pause_seconds: float | None = None) -> Answer:
         raise RuntimeError(view.document.text)
 
 

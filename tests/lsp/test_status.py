@@ -2,7 +2,6 @@ import pytest
 
 from lsp.fetch import ServiceUnavailable
 from lsp.status import status_from_problem, status_from_silence
-from lsp.suggestions import silence_from_wire
 from model.silence import Silence
 
 
@@ -23,12 +22,3 @@ def test_a_file_that_gets_nothing_is_off_not_quiet() -> None:
 def test_a_problem_is_trouble_with_its_own_words() -> None:
     status = status_from_problem(ServiceUnavailable("ended", "the service ended"))
     assert (status.state, status.reason, status.message) == ("trouble", "ended", "the service ended")
-
-
-@pytest.mark.parametrize("silence", Silence)
-def test_the_wire_names_silences_by_their_values(silence: Silence) -> None:
-    assert silence_from_wire(silence.value) is silence
-
-
-def test_a_silence_that_we_do_not_know_is_internal() -> None:
-    assert silence_from_wire("of-another-version") is Silence.INTERNAL

@@ -113,8 +113,8 @@ def test_what_is_inserted_at_two_places_is_two_tokens(predictor: Predictor) -> N
         for number, token in enumerate(new):
             edits.append(Edit(slot - 1 if number else place, token))
             slot += 1
-    runs = suggest._inserted(slots, edits)
-    assert [suggest._lexical(run, tokenizer) for run in runs] == [["rest"], ["rest"]]
+    runs = suggest._find_inserted(slots, edits)
+    assert [suggest._lex(run, tokenizer) for run in runs] == [["rest"], ["rest"]]
 
 
 def test_edits_over_the_limit_fold_into_the_state(predictor: Predictor) -> None:
@@ -179,7 +179,7 @@ def test_a_half_typed_name_is_gone_on_from_and_not_repeated(
     suggestion: Suggestion, placed: tuple[int, int, str] | None
 ) -> None:
     question = Question((1, 2), [], [], prefix="res", prefix_start=10)
-    made = suggest._placed(suggestion, question)
+    made = suggest._skip_prefix(suggestion, question)
     assert (made and (made.start, made.end, made.text)) == placed
 
 

@@ -15,8 +15,8 @@ from torch import nn
 from model.config import ModelConfig
 from model.editing.edits import DELETE, END, Edit, Instance
 from model.inference.bundle import Bundle
+from model.inference.history import AnyHistory
 from model.inference.predictor import Predictor
-from model.inference.window import AnyHistory
 from training.data.batches import Batches, BatchSize
 from training.data.examples import Examples, load_examples
 from training.runs.accuracy import Accuracy, add_scores

@@ -22,8 +22,10 @@ class Repository:
     commit: str = ""
 
 
-def read_corpus(file: Path, mirrors: Path, names: Collection[str] = ()) -> list[Repository]:
-    """The repositories of a corpus file, or those of the given names; `mirrors` is the folder of the clones."""
+def read_corpus(
+    file: Path, mirrors: Path, names: Collection[str] = (), split: str | None = None
+) -> list[Repository]:
+    """The repositories of a corpus file, or those of the given names or split; `mirrors` is the folder of the clones."""
     corpus = tomllib.loads(file.read_text(encoding="utf-8"))
     entries = [entry for entry in corpus["repository"] if not names or entry["name"] in names]
     missing = set(names) - {entry["name"] for entry in entries}
@@ -39,6 +41,7 @@ def read_corpus(file: Path, mirrors: Path, names: Collection[str] = ()) -> list[
     return [
         Repository(e["name"], _clone(mirrors, e["name"]), e["split"], e["licence"], e["commit"])
         for e in entries
+        if split is None or e["split"] == split
     ]
 
 

@@ -53,6 +53,12 @@ def language_of(path: str) -> str | None:
     return LANGUAGES.get(path.rpartition(".")[2].lower()) if "." in path else None
 
 
+def is_code(path: str) -> bool:
+    """Is this a program, not prose, configuration or mark-up?"""
+    language = language_of(path)
+    return language is not None and language not in _FEW
+
+
 def check_path(path: str) -> str | None:
     """The reason to leave out a file by its path; None to keep it."""
     if _LOCK.search(path):

@@ -8,11 +8,13 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, NamedTuple, Self
 
 from training.sources.filters import LIMIT_BYTES, check_path
 
+_HELD_OUT_COMMITS = Path(__file__).parents[1] / "corpora" / "held-out-commits.txt"
 _GROUP = 12  # pairs of one file that are read together
 
 
@@ -32,11 +34,18 @@ class FileVersions(NamedTuple):
     texts: tuple[str | None, ...]
 
 
+@lru_cache
+def held_out_commits() -> frozenset[str]:
+    """The commits that are kept apart for outside measurement."""
+    return frozenset(_HELD_OUT_COMMITS.read_text(encoding="ascii").split())
+
+
 class ExcludedCommits:
-    """Commits that must not be mined, by the beginnings of their hashes."""
+    """Commits that must not be mined, by the beginnings of their hashes. The held-out commits are always among them."""
 
     def __init__(self, prefixes: Iterable[str] = ()) -> None:
-        self._prefixes = {prefix.strip().lower() for prefix in prefixes if prefix.strip()}
+        given = {prefix.strip().lower() for prefix in prefixes if prefix.strip()}
+        self._prefixes = given | held_out_commits()
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
 
     def __contains__(self, commit: str) -> bool:

@@ -28,7 +28,7 @@ def find_replays(before: str, current: str, newest: Change) -> Iterator[Change]:
     for token in tokens:
         offsets.append(offsets[-1] + len(token))
     pattern = old if old else [*left, *right]
-    cursor = newest.start + len(newest.text)
+    cursor = newest.new_end
     found: list[Change] = []
     for number in range(len(tokens) - len(pattern) + 1):
         if tokens[number : number + len(pattern)] != pattern:

@@ -32,15 +32,21 @@ def draw_order(lines: Sequence[str], hunks: Sequence[Hunk], random: Random) -> l
     return draw_walk([float(hunk.first) for hunk in hunks], names, random)
 
 
-def draw_walk(line_numbers: Sequence[float], names: Sequence[frozenset[str]], random: Random) -> list[int]:
+def draw_walk(
+    line_numbers: Sequence[float],
+    names: Sequence[frozenset[str]],
+    random: Random,
+    near_lines: float = _NEAR_LINES,
+    related: float = _RELATED,
+) -> list[int]:
     """An order of hunks, given the line and the names of each: from a random one, each time to a near or related one."""
     remaining = list(range(len(line_numbers)))
     current = remaining.pop(random.randrange(len(remaining)))
     order = [current]
     while remaining:
         weights = [
-            2.0 ** (-min(abs(line_numbers[n] - line_numbers[current]) / _NEAR_LINES, 30.0))
-            * (_RELATED if names[n] & names[current] else 1.0)
+            2.0 ** (-min(abs(line_numbers[n] - line_numbers[current]) / near_lines, 30.0))
+            * (related if names[n] & names[current] else 1.0)
             + 1e-6
             for n in remaining
         ]

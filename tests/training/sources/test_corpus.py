@@ -25,6 +25,12 @@ def test_clones_are_found_in_either_layout(tmp_path: Path) -> None:
     assert [repository.path.relative_to(tmp_path).as_posix() for repository in found] == ["a+b/repo", "d"]
 
 
+def test_only_the_clones_of_the_wanted_split_are_needed(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    found = read_corpus(write(tmp_path, ("a/b", "train"), ("c/d", "dev")), tmp_path, split="dev")
+    assert [repository.name for repository in found] == ["c/d"]
+
+
 @pytest.mark.parametrize(
     ("entry", "held_out", "names", "message"),
     [

@@ -11,6 +11,7 @@ from training.sources.git import (
     files_at,
     group_by_file,
     head_of,
+    held_out_commits,
     list_modifications,
     read_texts,
     read_versions,
@@ -70,3 +71,11 @@ def test_the_files_of_a_commit_can_be_read(repository: Path) -> None:
 def test_what_is_no_repository_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"git rev-parse in .*not a git repository"):
         head_of(tmp_path)
+
+
+def test_held_out_commits_are_always_excluded() -> None:
+    held_out = held_out_commits()
+    assert len(held_out) > 90
+    assert all(commit in ExcludedCommits() for commit in held_out)
+    assert all(commit in ExcludedCommits(["0123456789ab"]) for commit in held_out)
+    assert "0123456789ab" not in ExcludedCommits()

@@ -1,4 +1,4 @@
-"""Memory that is free is given back to the machine: the C library keeps it for later, and here later may be never."""
+"""Returns freed memory to the operating system: the C library would keep it for later, and later may never come."""
 
 import ctypes
 from collections.abc import Callable
@@ -16,7 +16,7 @@ def _find_trim() -> _Trim | None:
 _trim = _find_trim()
 
 
-def give_back() -> None:
-    """Takes some milliseconds, in which other threads run on."""
+def trim_heap() -> None:
+    """Return free memory. It takes some milliseconds, in which other threads run on."""
     if _trim is not None:
         _trim(0)

@@ -1,8 +1,8 @@
-"""The service as our own child: started when nobody gave an address, started again when it died, ended with us.
+"""The service as a child process: started when no address is given, started again when it died, ended with us.
 
-It listens on a free loopback port that it chooses itself and expects a random token. The token is passed in the environment,
-where other users cannot see it. If we are killed it notices that its parent is gone. It runs in our own folder and imports
-from nowhere else than the interpreter and that folder: the user's project is no part of it.
+It listens on a free loopback port that it chooses itself and expects a random token. The token is passed in the
+environment, where other users cannot see it. If we are killed it notices that its parent is gone. It runs in our own
+folder and imports only from the interpreter and that folder, never from the user's project.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 _log = logging.getLogger(__name__)
 
 
-class Service:
+class ServiceProcess:
     """The process `python -P -m server`."""
 
     def __init__(self, bundle: str | None = None, device: str = "auto", log_level: str = "info") -> None:
@@ -39,7 +39,7 @@ class Service:
         return self._process.pid if self._process is not None else None
 
     async def address(self) -> Address:
-        """Where the service is; it is started if it is not there or hangs."""
+        """The address of the service, which is started first if it is not there or hangs."""
         if self._address is not None and await self._is_alive(self._address):
             return self._address
         await self.stop()

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from lsp.fetch import ServiceUnavailable, fetch
-from lsp.service import Service
+from lsp.service_process import ServiceProcess
 from model.editing.change import Change
 from tests.lsp.editor import Editor, editing
 
@@ -141,7 +141,7 @@ async def test_a_port_that_somebody_else_has_is_trouble_that_is_told(tmp_path: P
 
 
 async def test_the_service_as_a_child(tmp_path: Path) -> None:
-    service = Service(str(TINY_BUNDLE), "cpu", "warning")
+    service = ServiceProcess(str(TINY_BUNDLE), "cpu", "warning")
     address = await service.address()
     assert await service.address() == address
     with pytest.raises(ServiceUnavailable, match="401"):
