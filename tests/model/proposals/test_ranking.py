@@ -17,7 +17,11 @@ def candidate(first: int, pattern: Pattern = RENAME, length: int = 1) -> Candida
 
 
 def rank(
-    candidates: list[Candidate], confidences: list[float], orders: list[float], travel: list[int], threshold: float = 0.5
+    candidates: list[Candidate],
+    confidences: list[float],
+    orders: list[float],
+    travel: list[int],
+    threshold: float = 0.5,
 ) -> list[int]:
     arrays = [np.array(each, np.float32) for each in (confidences, orders, travel)]
     return [each.number for each in rank_candidates(candidates, arrays[0], arrays[1], arrays[2], threshold)]
