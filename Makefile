@@ -2,17 +2,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test setup check format bench vsix e2e clean
+INSTALL := $(BIN)/pip install --quiet --constraint constraints.txt
+
+.PHONY: run test test-minimums constraints setup check format bench vsix e2e clean
 
 # Everything that serving needs, and nothing else: no torch.
-$(VENV)/serve: pyproject.toml
+$(VENV)/serve: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --upgrade-deps $(VENV)
-	$(BIN)/pip install --quiet -e '.[cpu]'
+	$(INSTALL) -e '.[cpu]'
 	touch $@
 
 # Everything for development: training and tests as well.
 $(VENV)/develop: $(VENV)/serve
-	$(BIN)/pip install --quiet -e '.[cpu,train]' --group dev
+	$(INSTALL) -e '.[cpu,train]' --group dev
 	touch $@
 
 setup: $(VENV)/develop
@@ -22,6 +24,19 @@ run: $(VENV)/serve
 
 test: $(VENV)/develop
 	$(BIN)/python -m pytest
+
+# The tests of serving with the oldest versions that pyproject.toml allows.
+test-minimums:
+	$(PYTHON) -m venv --clear --upgrade-deps build/minimums
+	$(PYTHON) tests/minimums.py > build/minimums/constraints.txt
+	build/minimums/bin/pip install --quiet --constraint build/minimums/constraints.txt -e '.[cpu]' --group test
+	build/minimums/bin/python -m pytest tests/server tests/lsp
+
+# Writes the newest versions that fit together into constraints.txt. A local build, such as torch's +cpu, is not for everybody.
+constraints:
+	$(PYTHON) -m venv --clear --upgrade-deps build/constraints
+	build/constraints/bin/pip install --quiet -e '.[cpu,train]' --group dev
+	build/constraints/bin/pip freeze --exclude-editable | sed 's/+.*//' > constraints.txt
 
 check: $(VENV)/develop
 	$(BIN)/ruff format --check .

@@ -1,42 +1,16 @@
-"""Our own text of one open file. The only file that knows how an editor counts characters.
+"""Our own text of one open file, and an editor's positions in it.
 
-An editor counts lines, and in each line code units of UTF-16 (or 8, or 32); we count code points of the whole text. Lines
-end at "\\n", "\\r\\n" and "\\r" and nowhere else, as the protocol says.
+An editor counts lines, and in each line code units; we count code points of the whole text. Lines end at "\\n", "\\r\\n" and
+"\\r" and nowhere else, as the protocol says.
 """
 
-import re
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Iterable
 
 from lsprotocol import types
 
 from model.editing.change import Change, common_length
-from model.editing.line_index import Starts
-
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-
-
-def _utf8_width(character: str) -> int:
-    code = ord(character)
-    return 1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF)
-
-
-def _utf16_width(character: str) -> int:
-    return 2 if ord(character) > 0xFFFF else 1
-
-
-_WIDTHS: dict[str, Callable[[str], int]] = {
-    "utf-8": _utf8_width,
-    "utf-16": _utf16_width,
-    "utf-32": lambda character: 1,
-}
-
-
-class Edited(NamedTuple):
-    """A change that was made, and the text that it took away."""
-
-    change: Change
-    removed: str
+from model.editing.code_units import count_units, offset_from_units
+from model.editing.lines import Lines, Splice, break_length
 
 
 class Document:
@@ -46,93 +20,75 @@ class Document:
         self.uri = uri
         self.language = language
         self.version = version
-        self._width = _WIDTHS[encoding]
-        self._lines = _lines(text)
-        self._starts = Starts(map(len, self._lines))
+        self._encoding = encoding
+        self.store = Lines(text)  # the recorder of the file keeps its tokens beside these lines
 
     def __len__(self) -> int:
-        return self._starts.end
+        return len(self.store)
 
     @property
     def text(self) -> str:
-        return "".join(self._lines)
+        return self.store.text
 
     @property
     def line_count(self) -> int:
-        return len(self._lines)
+        return len(self.store.segments)
 
     def line_at(self, offset: int) -> int:
-        """The number of the line that holds an offset."""
-        return self._starts.piece_at(offset)
+        """The number of the line that holds an offset. A line break belongs to the line that it ends."""
+        line = self.store.segment_at(offset)
+        return line - 1 if offset < self.start_of(line) else line
 
     def start_of(self, line: int) -> int:
-        return self._starts[line]
+        """The offset at which a line begins; the end of the text, for the number after the last line."""
+        if line >= self.line_count:
+            return len(self)
+        return self.store.start_of(line) + break_length(self.store.segments[line])
 
     def slice(self, start: int, end: int) -> str:
         """The text between two offsets."""
-        first, last = self.line_at(start), self.line_at(end)
-        window = "".join(self._lines[first : last + 1])
-        return window[start - self._starts[first] : end - self._starts[first]]
+        return self.store.between(start, end)
 
     def lines(self, first: int, last: int) -> str:
         """The text of the lines from `first` up to, not including, `last`; numbers outside of the file are none of it."""
-        return "".join(self._lines[max(0, first) : max(0, last)])
+        first, last = max(0, first), max(0, last)
+        return self.slice(self.start_of(first), self.start_of(last)) if first < last else ""
 
-    def update(self, events: Iterable[types.TextDocumentContentChangeEvent], version: int) -> list[Edited]:
+    def update(self, events: Iterable[types.TextDocumentContentChangeEvent], version: int) -> list[Splice]:
         """Apply the changes of one notification, each to the text that the one before left."""
-        edited = [self._apply(event) for event in events]
+        splices = [self._apply(event) for event in events]
         self.version = version
-        return edited
+        return splices
 
-    def replace(self, change: Change) -> None:
-        # The neighbours of the change belong to it: a "\n" after a "\r" is one line break, not two.
-        first = self.line_at(change.start - 1) if change.start else 0
-        last = self.line_at(change.end)
-        begin = self._starts[first]
-        window = "".join(self._lines[first : last + 1])
-        fresh = _lines(window[: change.start - begin] + change.text + window[change.end - begin :])
-        if last + 1 < len(self._lines):  # the empty line after the last break is the line that follows
-            fresh.pop()
-        self._lines[first : last + 1] = fresh
-        self._starts.replace(first, last + 1, map(len, fresh))
+    def replace(self, change: Change) -> Splice:
+        """Make a change."""
+        return self.store.replace(change)
 
     def offset_from_position(self, position: types.Position) -> int:
         """A position beyond the end of a line, or of the text, is that end."""
-        if position.line >= len(self._lines):
+        if position.line >= self.line_count:
             return len(self)
-        line = self._lines[position.line]
-        content = line.rstrip("\r\n")
-        return self._starts[position.line] + self._column_from_character(content, position.character)
+        segment = self.store.segments[position.line]
+        content = segment[break_length(segment) :]
+        units = offset_from_units(content, position.character, self._encoding)
+        return self.start_of(position.line) + units
 
     def position_from_offset(self, offset: int) -> types.Position:
-        number = self.line_at(offset)
-        before = self._lines[number][: offset - self._starts[number]]
-        character = len(before) if before.isascii() else sum(map(self._width, before))
-        return types.Position(line=number, character=character)
+        line = self.line_at(offset)
+        before = self.slice(self.start_of(line), offset)
+        return types.Position(line=line, character=count_units(before, self._encoding))
 
     def range_from_offsets(self, start: int, end: int) -> types.Range:
         return types.Range(start=self.position_from_offset(start), end=self.position_from_offset(end))
 
-    def _apply(self, event: types.TextDocumentContentChangeEvent) -> Edited:
+    def _apply(self, event: types.TextDocumentContentChangeEvent) -> Splice:
         if isinstance(event, types.TextDocumentContentChangePartial):
             start = self.offset_from_position(event.range.start)
             end = max(start, self.offset_from_position(event.range.end))
             change = Change(start, end, event.text)
         else:
             change = trimmed(Change(0, len(self), event.text), self.text)
-        removed = self.slice(change.start, change.end)
-        self.replace(change)
-        return Edited(change, removed)
-
-    def _column_from_character(self, content: str, character: int) -> int:
-        if content.isascii():
-            return min(character, len(content))
-        units = 0
-        for column, each in enumerate(content):
-            units += self._width(each)
-            if units > character:
-                return column
-        return len(content)
+        return self.replace(change)
 
 
 def trimmed(change: Change, old: str) -> Change:
@@ -141,11 +97,3 @@ def trimmed(change: Change, old: str) -> Change:
     head = common_length(old, new)
     tail = common_length(old[head:][::-1], new[head:][::-1])
     return Change(change.start + head, change.end - tail, new[head : len(new) - tail])
-
-
-def _lines(text: str) -> list[str]:
-    """The lines of a text, each with the break that ends it; the last has none and may be empty."""
-    found: list[str] = _LINE.findall(text)
-    if not found or found[-1][-1] in "\r\n":
-        found.append("")
-    return found

@@ -1,4 +1,4 @@
-"""All places at once: each prediction is taken as done and the next is asked for, until the model has no more."""
+"""All next changes at once: each prediction is taken as done before the next is asked for."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import accumulate
@@ -10,26 +10,26 @@ from model.editing.recorder import Recorder
 from model.editing.tokenizer import Tokenizer
 from server import schema
 
-_LIMIT_PLACES = 50
+_LIMIT_CHANGES = 50
 
 Ask = Callable[[tuple[Edit, ...]], Awaitable[schema.Prediction]]
 
 
-class Place(NamedTuple):
-    """One of the places: a change of the text as it is now."""
+class LikelyChange(NamedTuple):
+    """One of the predicted changes, in the current text."""
 
     change: Change
     confidence: float
 
 
-async def find_places(recorder: Recorder, limit_edits: int, ask: Ask) -> list[Place]:
-    """The changes that would come one after another, none touching another, in the order of the text."""
+async def find_likely_changes(recorder: Recorder, limit_edits: int, ask: Ask) -> list[LikelyChange]:
+    """Predict changes one after another; return them in the order of the text. None touches another."""
     done = tuple(recorder.edits)
     state, tokenizer = recorder.state, recorder.text.tokenizer
     predicted: list[Edit] = []
     confidences: list[float] = []  # of each predicted edit
     first_new = len(state) + len(done)
-    for _ in range(_LIMIT_PLACES):
+    for _ in range(_LIMIT_CHANGES):
         if len(done) + len(predicted) > limit_edits:
             break
         prediction = await ask((*done, *predicted))
@@ -39,20 +39,20 @@ async def find_places(recorder: Recorder, limit_edits: int, ask: Ask) -> list[Pl
         edits = [schema.edit_from_wire(edit) for edit in best.edits]
         own = range(first_new + len(predicted), first_new + len(predicted) + len(edits))
         if any(edit.position >= first_new and edit.position not in own for edit in edits):
-            break  # it goes on where it has been already
+            break  # it changes its own earlier changes
         predicted += edits
         confidences += [best.confidence] * len(edits)
-    return changes_of(state, done, predicted, confidences, tokenizer)
+    return changes_from_edits(state, done, predicted, confidences, tokenizer)
 
 
-def changes_of(
+def changes_from_edits(
     state: Sequence[int],
     done: Sequence[Edit],
     predicted: Sequence[Edit],
     confidences: Sequence[float],
     tokenizer: Tokenizer,
-) -> list[Place]:
-    """Predicted edits as changes of the text that the edits before left, one for each place."""
+) -> list[LikelyChange]:
+    """Convert predicted edits to changes of the text that the edits in `done` left, one for each run."""
     slots = Slots(state)
     for edit in done:
         slots.apply(edit)
@@ -61,18 +61,18 @@ def changes_of(
         slots.apply(edit)
     starts = list(accumulate((tokenizer.lengths[slots.contents[slot]] for slot in before), initial=0))
     first_new = len(state) + len(done)
-    sure = {
+    confidence_of = {
         edit.position: value
         for edit, value in zip(predicted, confidences, strict=True)
         if edit.content == DELETE
     }
-    sure |= {first_new + index: value for index, value in enumerate(confidences)}
-    return _changed_runs(before, slots, starts, sure, tokenizer)
+    confidence_of |= {first_new + index: value for index, value in enumerate(confidences)}
+    return _find_changed_runs(before, slots, starts, confidence_of, tokenizer)
 
 
-def _changed_runs(
-    before: list[int], slots: Slots, starts: list[int], sure: dict[int, float], tokenizer: Tokenizer
-) -> list[Place]:
+def _find_changed_runs(
+    before: list[int], slots: Slots, starts: list[int], confidence_of: dict[int, float], tokenizer: Tokenizer
+) -> list[LikelyChange]:
     """Walk both orders side by side: slots that both have are equal, and in the same order."""
     result = []
     live = set(slots.order)
@@ -86,8 +86,8 @@ def _changed_runs(
             new += 1
         if old > old_first or new > new_first:
             changed = before[old_first:old] + slots.order[new_first:new]
-            confidence = min((sure[slot] for slot in changed if slot in sure), default=0.0)
+            confidence = min((confidence_of[slot] for slot in changed if slot in confidence_of), default=0.0)
             text = tokenizer.decode([slots.contents[slot] for slot in slots.order[new_first:new]])
-            result.append(Place(Change(starts[old_first], starts[old], text), confidence))
+            result.append(LikelyChange(Change(starts[old_first], starts[old], text), confidence))
         old, new = old + 1, new + 1
     return result

@@ -1,4 +1,4 @@
-"""Which files are never read into a session, recorded or sent. The user's globs add to these, never replace them."""
+"""The files that are never read, recorded or sent. The user's globs add to the defaults."""
 
 import os
 import re
@@ -7,92 +7,88 @@ from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from model.silence import Silence
+
 LIMIT_CHARACTERS = 1_000_000  # a file as long as this is data, not something a person edits by hand
 
 # A glob without a slash is about the name of a file or of a folder that holds it.
-_SECRETS = (
-    *(
-        ".env*",
-        "*.env",
-        ".flaskenv",
-        "*.tfvars",
-        "*.tfvars.json",
-        "*.tfstate",
-        "*.tfstate.*",
-    ),
-    *(
-        "*.pem",
-        "*.key",
-        "*.crt",
-        "*.cert",
-        "*.cer",
-        "*.der",
-        "*.csr",
-        "*.p7b",
-        "*.p8",
-        "*.p12",
-        "*.pfx",
-        "*.jks",
-        "*.keystore",
-    ),
-    *(
-        "*.pgp",
-        "*.gpg",
-        "*.asc",
-        "*.ppk",
-        "*.kdb",
-        "*.kdbx",
-        "*.age",
-        "*.ovpn",
-        "*.mobileprovision",
-        "*.keytab",
-    ),
-    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "authorized_keys", "known_hosts", ".ssh", ".gnupg"),
-    *(
-        ".netrc",
-        "_netrc",
-        ".pgpass",
-        ".my.cnf",
-        ".npmrc",
-        ".yarnrc*",
-        ".pypirc",
-        ".htpasswd",
-        ".git-credentials",
-    ),
-    *(
-        ".aws",
-        ".azure",
-        ".kube",
-        "kubeconfig*",
-        ".docker",
-        ".dockercfg",
-        ".boto",
-        ".s3cfg",
-        "gcloud",
-        ".terraformrc",
-    ),
-    *(
-        "credentials",
-        "*credential*",
-        "*{private,api,access}{_,-,}key*",
-        "service-account*.json",
-        "*secret*",
-        "*password*",
-    ),
-    *(
-        "*token*.json",
-        "*token*.txt",
-        ".vault*",
-        "vault.yml",
-        "vault.yaml",
-        "master.key",
-        ".bash_history",
-        ".*_history",
-    ),
-)
+_SECRETS = [
+    ".env*",
+    "*.env",
+    ".flaskenv",
+    "*.tfvars",
+    "*.tfvars.json",
+    "*.tfstate",
+    "*.tfstate.*",
+    "*.pem",
+    "*.key",
+    "*.crt",
+    "*.cert",
+    "*.cer",
+    "*.der",
+    "*.csr",
+    "*.p7b",
+    "*.p8",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.pgp",
+    "*.gpg",
+    "*.asc",
+    "*.ppk",
+    "*.kdb",
+    "*.kdbx",
+    "*.age",
+    "*.ovpn",
+    "*.mobileprovision",
+    "*.keytab",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    "authorized_keys",
+    "known_hosts",
+    ".ssh",
+    ".gnupg",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".npmrc",
+    ".yarnrc*",
+    ".pypirc",
+    ".htpasswd",
+    ".git-credentials",
+    ".aws",
+    ".azure",
+    ".kube",
+    "kubeconfig*",
+    ".docker",
+    ".dockercfg",
+    ".boto",
+    ".s3cfg",
+    "gcloud",
+    ".terraformrc",
+    "credentials",
+    "*credential*",
+    "*{private,api,access}{_,-,}key*",
+    "service-account*.json",
+    "*secret*",
+    "*password*",
+    "*token*.json",
+    "*token*.txt",
+    ".vault*",
+    "vault.yml",
+    "vault.yaml",
+    "master.key",
+    ".bash_history",
+    ".*_history",
+]
 # Source code about secrets is no secret: `reset_password.py` is a file like others, `secret.yaml` is not.
 _SOURCES = re.compile(
-    r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|vue|svelte|java|kt|scala|go|rs|c|cc|cpp|h|hpp|cs|rb|php|swift|lua|ex|exs|md|rst|html|css)$",
+    r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|vue|svelte|java|kt|scala|go|rs|c|cc|cpp|h|hpp|cs|rb|php|swift|lua"
+    r"|ex|exs|md|rst|html|css)$",
     re.IGNORECASE,
 )
 _LOOSE = frozenset({"*secret*", "*password*", "*credential*", "*{private,api,access}{_,-,}key*"})
@@ -104,19 +100,19 @@ class Exclusions:
     """The default globs and the user's."""
 
     def __init__(self, globs: Iterable[str] = ()) -> None:
-        self._always = [_pattern(glob) for glob in _SECRETS if glob not in _LOOSE]
-        self._always += [_pattern(glob) for glob in globs if glob]
-        self._not_for_sources = [_pattern(glob) for glob in _SECRETS if glob in _LOOSE]
+        self._always = [_compile_glob(glob) for glob in _SECRETS if glob not in _LOOSE]
+        self._always += [_compile_glob(glob) for glob in globs if glob]
+        self._not_for_sources = [_compile_glob(glob) for glob in _SECRETS if glob in _LOOSE]
 
-    def reason_for(self, uri: str, text: str = "") -> str | None:
-        """Why a file is excluded; none when it is not."""
+    def reason_for(self, uri: str, text: str = "") -> Silence | None:
+        """Find the reason for excluding a file; None if there is none."""
         if urlsplit(uri).scheme not in _SCHEMES:
-            return "excluded-scheme"
+            return Silence.EXCLUDED_SCHEME
         if any(map(self.is_secret_path, paths_of(uri))):
-            return "excluded"
+            return Silence.EXCLUDED
         if len(text) > LIMIT_CHARACTERS:
-            return "too-large"
-        return "excluded" if has_private_key(text) else None
+            return Silence.TOO_LARGE
+        return Silence.EXCLUDED if has_private_key(text) else None
 
     def is_secret_path(self, path: str) -> bool:
         if any(pattern.search(path) for pattern in self._always):
@@ -129,7 +125,7 @@ def has_private_key(text: str) -> bool:
 
 
 def paths_of(uri: str) -> set[str]:
-    """The path a URI names, and the one it leads to if that is a link; with forward slashes."""
+    """The path that a URI names, and the path that it links to if it is a link; with forward slashes."""
     parts = urlsplit(uri)
     if parts.scheme != "file":
         return {unquote(parts.path)}
@@ -138,18 +134,18 @@ def paths_of(uri: str) -> set[str]:
 
 
 def matches(glob: str, path: str) -> bool:
-    return _pattern(glob).search(path) is not None
+    return _compile_glob(glob).search(path) is not None
 
 
 @lru_cache(maxsize=512)
-def _pattern(glob: str) -> re.Pattern[str]:
-    """A glob as a pattern to search in a path: it must begin at a folder or file name and end at one."""
+def _compile_glob(glob: str) -> re.Pattern[str]:
+    """Compile a glob to a pattern to search in a path. It matches whole names of folders and files."""
     glob = glob.replace("\\", "/")
     anchor = "^" if glob.startswith("/") else "(?:^|/)"
-    return re.compile(anchor + _translated(glob.rstrip("/")) + "(?:/|$)", re.IGNORECASE | re.DOTALL)
+    return re.compile(anchor + _translate_glob(glob.rstrip("/")) + "(?:/|$)", re.IGNORECASE | re.DOTALL)
 
 
-def _translated(glob: str) -> str:
+def _translate_glob(glob: str) -> str:
     result, index, braces = "", 0, 0
     while index < len(glob):
         character = glob[index]

@@ -1,23 +1,30 @@
-"""One HTTP call to the service, beside the stream: what model it has, whether it is ready, what became of suggestions."""
+"""HTTP calls to the service, beside the stream: its model, its readiness, feedback on suggestions."""
 
 import asyncio
+import http.client
 import threading
+import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
 from typing import NamedTuple
 
+from model.silence import Silence
+
+_LIMIT_BYTES = 2**24  # the service's longest answer, its model with the tokenizer, is far shorter
+
 
 class ServiceUnavailable(Exception):
-    """The service did not answer, or not as it should. The first word is a reason for programs."""
+    """The service did not answer, or not as it should. `reason` is for programs, `silence` for an answer."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: str, message: str, silence: Silence = Silence.NO_SERVICE) -> None:
         super().__init__(message)
         self.reason = reason
+        self.silence = silence
 
 
 class Address(NamedTuple):
-    """Where a service is, and what it wants to hear."""
+    """The address of a service, and the token that it expects."""
 
     url: str  # http://host:port
     token: str
@@ -28,11 +35,11 @@ class Address(NamedTuple):
 
 
 async def fetch(address: Address, path: str, *, body: bytes | None = None, timeout_seconds: float) -> bytes:
-    """The body of the answer."""
+    """Send a request and return the body of the response."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[bytes] = loop.create_future()
 
-    def settle(result: bytes | ServiceUnavailable) -> None:
+    def resolve(result: bytes | Exception) -> None:
         if not future.done():
             if isinstance(result, bytes):
                 future.set_result(result)
@@ -41,36 +48,59 @@ async def fetch(address: Address, path: str, *, body: bytes | None = None, timeo
 
     def work() -> None:
         try:
-            result: bytes | ServiceUnavailable = _call(address, path, body, timeout_seconds)
-        except ServiceUnavailable as error:
+            result: bytes | Exception = _call(address, path, body, timeout_seconds)
+        except Exception as error:  # whatever it is: the coroutine would wait for ever
             result = error
-        with suppress(RuntimeError):  # the loop has ended: nobody waits
-            loop.call_soon_threadsafe(settle, result)
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(resolve, result)
 
     # A daemon of our own: the loop's executor would hold up the end of the process until the timeout.
     threading.Thread(target=work, daemon=True, name="fetch").start()
-    return await future
+    try:
+        return await asyncio.wait_for(future, timeout_seconds)
+    except TimeoutError:
+        raise ServiceUnavailable("no-answer", f"the service did not answer {path} in time") from None
 
 
 def _call(address: Address, path: str, body: bytes | None, timeout_seconds: float) -> bytes:
     headers = {**address.headers, **({"Content-Type": "application/json"} if body is not None else {})}
-    request = urllib.request.Request(address.url + path, data=body, headers=headers)
-    opener = urllib.request.build_opener(*_handlers(address))
+    opener = urllib.request.build_opener(*_choose_handlers(address))
     try:
+        request = urllib.request.Request(address.url + path, data=body, headers=headers)
         with opener.open(request, timeout=timeout_seconds) as response:
-            result: bytes = response.read()
-            return result
+            return _read_body(response, time.monotonic() + timeout_seconds)
     except urllib.error.HTTPError as error:
         error.close()  # it holds the connection
         reason = "wrong-token" if error.code in (401, 403) else "refused"
         raise ServiceUnavailable(reason, f"the service answered {error.code} to {path}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         kind = type(error).__name__
         raise ServiceUnavailable("no-answer", f"the service did not answer {path}: {kind}") from None
 
 
-def _handlers(address: Address) -> list[urllib.request.BaseHandler]:
-    """A proxy has no business between us and this machine."""
+def _read_body(response: http.client.HTTPResponse, deadline: float) -> bytes:
+    """Read the whole body. The socket's timeout is about each read alone, so it stops no slow trickle."""
+    parts: list[bytes] = []
+    size = 0
+    while part := response.read1(2**16):
+        parts.append(part)
+        size += len(part)
+        if size > _LIMIT_BYTES or time.monotonic() > deadline:
+            raise ValueError("the answer is too long, or comes too slowly")
+    if response.length:
+        raise http.client.IncompleteRead(b"", response.length)
+    return b"".join(parts)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Refuses redirects: the token is for the address that the user gave, and for no other."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def _choose_handlers(address: Address) -> list[urllib.request.BaseHandler]:
+    """Follow no redirects, and use no proxy for an address on this machine."""
     host = address.url.partition("://")[2]
     is_local = host.startswith(("127.", "localhost", "[::1]"))
-    return [urllib.request.ProxyHandler({})] if is_local else []
+    return [_NoRedirects(), *([urllib.request.ProxyHandler({})] if is_local else [])]

@@ -1,20 +1,20 @@
-"""The stream read back as its developer made it: whole replacements, old tokens and new ones.
+"""The recorded stream as whole replacements: old tokens and the new ones that the user put instead.
 
-The stream has the deletion of a word and the insertion of another as edits of their own, and in bursts of their own when there
-was a pause between them. Told one by one they are not what anybody did; here such edits are one replacement.
+The stream has the deletion of a word and the insertion of another as separate edits, and in separate bursts
+when the user paused between them. Here such edits are one replacement, as the user meant them.
 """
 
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lsp.hunks import Hunk, hunks, start_of
+from lsp.recorded_hunks import RecordedHunk, find_hunks, start_of
 from model.editing.change import common_length
 from model.editing.edits import DELETE
 from model.editing.recorder import Recorder
 from model.editing.tokenizer import Tokenizer
 
-# What holds a path or a phrase together: "os.path" that became "pathlib.Path" is one replacement.
+# These characters hold a path or a phrase together: "os.path" that became "pathlib.Path" is one replacement.
 _WITHIN = re.compile(r"[ \t.:>/-]{1,3}")
 
 Tokens = tuple[int, ...]
@@ -23,53 +23,53 @@ Tokens = tuple[int, ...]
 class Replacement(NamedTuple):
     """The tokens `old`, from explicit position `start` on, became `new` by these edits of the stream."""
 
-    hunk: Hunk
+    hunk: RecordedHunk
     start: int
     old: Tokens
     new: Tokens
 
     @property
     def end(self) -> int:
-        """Where it ends in the state that it left."""
+        """The end of the new tokens, in the state after it."""
         return self.start + len(self.new)
 
     @property
     def old_end(self) -> int:
-        """Where it ends in the state that it met."""
+        """The end of the old tokens, in the state before it."""
         return self.start + len(self.old)
 
 
-def replacements(recorder: Recorder) -> list[Replacement]:
-    """All of the stream, oldest first. What came to nothing is none."""
+def find_replacements(recorder: Recorder) -> list[Replacement]:
+    """Read the whole stream, oldest first. Edits that cancel each other are no replacement."""
     tokens = list(recorder.state)
     tokenizer = recorder.text.tokenizer
     result: list[Replacement] = []
-    for hunk in hunks(recorder):
-        made = _made(recorder, hunk)
+    for hunk in find_hunks(recorder):
+        newest = _read_hunk(recorder, hunk)
         last = result[-1] if result else None
-        if last is not None and _is_one(last, made, tokens, recorder):
-            result[-1] = joined(last, made, tokens)
+        if last is not None and _is_continued(last, newest, tokens, recorder):
+            result[-1] = join(last, newest, tokens)
         else:
-            result.append(made)
-        tokens[made.start : made.old_end] = made.new
-    shortened = [trimmed(each, tokenizer.ends) for each in result]
+            result.append(newest)
+        tokens[newest.start : newest.old_end] = newest.new
+    shortened = [trim_replacement(each, tokenizer.ends) for each in result]
     return [each for each in shortened if each.old != each.new]
 
 
-def joined(first: Replacement, second: Replacement, tokens: Sequence[int]) -> Replacement:
-    """Two that were made one after the other, as one. `tokens` are the state between them."""
+def join(first: Replacement, second: Replacement, tokens: Sequence[int]) -> Replacement:
+    """Make one replacement of two successive ones. `tokens` are the state between them."""
     left, right = min(first.start, second.start), max(first.end, second.old_end)
     before, behind = tuple(tokens[left : first.start]), tuple(tokens[first.end : right])
     return Replacement(
-        Hunk(first.hunk.first, second.hunk.last),
+        RecordedHunk(first.hunk.first, second.hunk.last),
         left,
         before + first.old + behind,
         tuple(tokens[left : second.start]) + second.new + tuple(tokens[second.old_end : right]),
     )
 
 
-def trimmed(replacement: Replacement, ends: Sequence[bool]) -> Replacement:
-    """Without the lexical tokens that old and new have in common at both ends."""
+def trim_replacement(replacement: Replacement, ends: Sequence[bool]) -> Replacement:
+    """Leave out the lexical tokens that old and new have in common at both ends."""
     hunk, start, old, new = replacement
     head = common_length(old, new)
     while head and not ends[old[head - 1]]:
@@ -81,7 +81,7 @@ def trimmed(replacement: Replacement, ends: Sequence[bool]) -> Replacement:
     return Replacement(hunk, start + head, old[: len(old) - tail], new[: len(new) - tail])
 
 
-def _made(recorder: Recorder, hunk: Hunk) -> Replacement:
+def _read_hunk(recorder: Recorder, hunk: RecordedHunk) -> Replacement:
     edits = recorder.edits[hunk.first : hunk.last]
     contents = recorder.slots.contents
     old = tuple(contents[edit.position] for edit in edits if edit.content == DELETE)
@@ -90,28 +90,28 @@ def _made(recorder: Recorder, hunk: Hunk) -> Replacement:
     )
 
 
-def _is_one(first: Replacement, second: Replacement, tokens: Sequence[int], recorder: Recorder) -> bool:
-    """Does the second go on with what the first began?"""
+def _is_continued(first: Replacement, second: Replacement, tokens: Sequence[int], recorder: Recorder) -> bool:
+    """Does the second replacement continue the first?"""
     tokenizer = recorder.text.tokenizer
     if (first.old, first.new) == (second.old, second.new):
-        return False  # the same again, in another place
-    if second.start <= first.start and first.end <= second.old_end:  # in its place
+        return False  # the same replacement again, elsewhere
+    if second.start <= first.start and first.end <= second.old_end:
         return _opens_line(first, tokenizer) == _opens_line(second, tokenizer)
     if second.start == first.end:
         return not _opens_line(second, tokenizer)
     if second.old_end == first.start:
         return not _opens_line(first, tokenizer)
-    # Inside of it is not with it: what is changed in a text that was just pasted is a change of its own.
+    # A change inside of a text that was just pasted is a replacement of its own.
     return (
         first.end < second.start
-        and second.hunk.first not in recorder.run_ends
+        and second.hunk.first not in recorder.burst_ends
         and _is_within(tokens[first.end : second.start], tokenizer)
     )
 
 
 def _opens_line(replacement: Replacement, tokenizer: Tokenizer) -> bool:
-    """A new line is a new thought, however close it is to the one before."""
-    tokens = replacement.old + replacement.new  # none: two that were joined may have come to nothing
+    """Does it begin with a line break? A new line never continues the one before."""
+    tokens = replacement.old + replacement.new  # empty if two joined replacements cancel each other
     return bool(tokens) and tokenizer.bytes_of[tokens[0]][:1] in (b"\r", b"\n")
 
 

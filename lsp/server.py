@@ -1,106 +1,47 @@
 """The pygls handlers and nothing else: fetch, convert, call, convert, return.
 
-Notifications about documents are plain functions on the protocol class: pygls calls these in the order of arrival, before
-anything else, and its own copy of the text (which counts lines differently) is never made.
+`lsp.transport` takes the notifications about documents.
 """
 
 import asyncio
 import logging
-from typing import Any, NamedTuple
+from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import FeatureNotificationError, JsonRpcInvalidParams
-from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, lsp_method
-from pygls.protocol.json_rpc import JsonRPCNotification
 
-from lsp import doors
-from lsp.open_file import OpenFile
+from lsp import responses
+from lsp.document import Document
 from lsp.settings import SECTION, Settings, is_about_us, parse
+from lsp.status import EditorStatus
 from lsp.suggestions import Answer
-from lsp.workspace import Status, Workspace
+from lsp.transport import FastServer
+from lsp.workspace import Workspace
 
 _log = logging.getLogger(__name__)
 
 
-class _Typing(NamedTuple):
-    """A didChange notification as it came."""
+class Server(FastServer):
+    """The language server: passes on whatever the workspace says."""
 
-    data: dict[str, Any]
-
-
-class Protocol(LanguageServerProtocol):
-    """Feeds our own text store."""
-
-    _server: "Server"
-
-    def structure_message(self, data: dict[str, Any]) -> Any:
-        if "jsonrpc" not in data:
-            return data
-        if "id" not in data:
-            method = data.get("method")
-            if method == types.TEXT_DOCUMENT_DID_CHANGE:
-                return _Typing(data)
-            # Emacs's Copilot client tells acceptance as a notification, which the protocol does not know.
-            if method == types.WORKSPACE_EXECUTE_COMMAND:
-                return self._converter.structure(data, JsonRPCNotification)
-        return super().structure_message(data)
-
-    def handle_message(self, message: Any) -> None:
-        if not isinstance(message, _Typing):
-            super().handle_message(message)
-        elif not self._shutdown:
-            self._take_typing(message.data)
-
-    def _take_typing(self, data: dict[str, Any]) -> None:
-        """A change of a document, from the JSON as it is: at each keystroke, so not by way of pygls' converter."""
-        try:
-            params = data["params"]
-            document = params["textDocument"]
-            uri, version = str(document["uri"]), int(document["version"])
-            events = [_event(event) for event in params["contentChanges"]]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self._server.report_server_error(error, JsonRpcInvalidParams)
-            return
-        try:
-            self._server.files.change(uri, events, version)
-        except Exception as error:  # whatever it was, the next message is read
-            self._server.report_server_error(error, FeatureNotificationError)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        document = params.text_document
-        self._server.files.open(document.uri, document.language_id, document.version, document.text)
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Announces that we want changes; `_take_typing` takes them."""
-
-    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        self._server.files.close(params.text_document.uri)
-
-
-class Server(LanguageServer):
-    """What the workspace says goes out here."""
+    files: Workspace
 
     def __init__(self) -> None:
-        super().__init__("likewise", "0.1.0", protocol_cls=Protocol)
+        super().__init__("likewise", "0.1.0")
         self.files = Workspace(self, Settings())
 
-    def show(self, file: OpenFile, answer: Answer) -> None:
+    def show(self, document: Document, answer: Answer) -> None:
         if self.files.settings.push:
-            self._say("likewise/suggestion", doors.notice(file, answer))
+            self.notify_plain("likewise/suggestion", responses.build_notice(document, answer))
 
-    def tell(self, status: Status) -> None:
+    def tell(self, status: EditorStatus) -> None:
         if self.files.settings.push:
-            self._say("likewise/status", _status(status))
+            self.notify_plain("likewise/status", _build_status(status))
 
     def log(self, message: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Info, message))
 
-    def use(self, options: Any) -> Settings:
-        """Settings from whatever the editor sent; one message about all that is wrong with it."""
+    def read_settings(self, options: Any) -> Settings:
+        """Read settings from whatever the editor sent; show one message about all that is wrong with it."""
         settings, problems = parse(options, self.files.settings)
         logging.getLogger().setLevel(settings.log_level.upper())
         if problems:
@@ -109,30 +50,23 @@ class Server(LanguageServer):
         return settings
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Into the log, without the message's content; nothing pops up while someone types."""
+        """Log an error without the message's content; nothing pops up while someone types."""
         _log.error("%s: %s", source.__name__, type(error).__name__)
-
-    async def close(self) -> None:
-        await self.files.stop()
-
-    def _say(self, method: str, params: dict[str, Any]) -> None:
-        """A notification that is plain JSON already: at each keystroke, so not by way of pygls' converter."""
-        self.protocol._send_data({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def create_server() -> Server:
     server = Server()
-    _add_life(server)
-    _add_notices(server)
-    _add_doors(server)
+    _add_lifecycle(server)
+    _add_notifications(server)
+    _add_requests(server)
     _add_commands(server)
     return server
 
 
-def _add_life(server: Server) -> None:
+def _add_lifecycle(server: Server) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        settings = server.use(params.initialization_options)
+        settings = server.read_settings(params.initialization_options)
         folders = params.workspace_folders or []
         root = folders[0].uri if folders else params.root_uri
         encoding = str(
@@ -147,44 +81,44 @@ def _add_life(server: Server) -> None:
 
     @server.feature(types.SHUTDOWN)
     async def shutdown(params: None) -> None:
-        await server.close()
+        await server.files.stop()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def configured(params: types.DidChangeConfigurationParams) -> None:
-        options = _plain(params.settings) or _plain(await _asked_for_settings(server))
+    async def change_configuration(params: types.DidChangeConfigurationParams) -> None:
+        options = _convert_to_json(params.settings) or _convert_to_json(await _ask_for_settings(server))
         if is_about_us(options):
-            await server.files.configure(server.use(options))
+            await server.files.configure(server.read_settings(options))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def watched(params: types.DidChangeWatchedFilesParams) -> None:
+    def switch_branch(params: types.DidChangeWatchedFilesParams) -> None:
         server.files.switch_branch()
 
 
-def _add_notices(server: Server) -> None:
+def _add_notifications(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def saved(params: types.DidSaveTextDocumentParams) -> None:
+    def save(params: types.DidSaveTextDocumentParams) -> None:
         server.files.save(params.text_document.uri)
 
     @server.feature("textDocument/didFocus")
-    def focused(params: Any) -> None:
+    def focus(params: Any) -> None:
         document = getattr(params, "textDocument", None)  # some editors send the uri alone
         server.files.focus(str(document.uri if document is not None else params.uri))
 
     @server.feature("likewise/cursor")
-    def moved(params: Any) -> None:
+    def move_cursor(params: Any) -> None:
         version = getattr(params.textDocument, "version", None)
-        server.files.move_cursor(str(params.textDocument.uri), version, _position(params.position))
+        server.files.move_cursor(str(params.textDocument.uri), version, _read_position(params.position))
 
     @server.feature("textDocument/didShowInlineEdit")
-    def shown(params: Any) -> None:
-        server.files.shown(str(params.item.command.arguments[0]))
+    def count_shown_edit(params: Any) -> None:
+        server.files.count_shown(str(params.item.command.arguments[0]))
 
     @server.feature("textDocument/didShowCompletion")
-    def shown_completion(params: Any) -> None:
-        server.files.shown(str(params.item.command.arguments[0]))
+    def count_shown_completion(params: Any) -> None:
+        server.files.count_shown(str(params.item.command.arguments[0]))
 
 
-def _add_doors(server: Server) -> None:
+def _add_requests(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
     async def inline_completion(params: types.InlineCompletionParams) -> types.InlineCompletionList:
         answer = await server.files.answer(params.text_document.uri, None, params.position)
@@ -192,47 +126,51 @@ def _add_doors(server: Server) -> None:
         if file is None or not answer.suggestions or file.answer is not answer:
             return types.InlineCompletionList(items=[])
         selected = params.context.selected_completion_info
-        return doors.inline_completions(file.document, answer, params.position, selected)
+        return responses.build_inline_completions(file.document, answer, params.position, selected)
 
     @server.feature("textDocument/copilotInlineEdit")
     async def copilot_inline_edit(params: Any) -> dict[str, Any]:
         uri, version = str(params.textDocument.uri), getattr(params.textDocument, "version", None)
-        answer = await server.files.answer(uri, version, _position(params.position))
+        answer = await server.files.answer(uri, version, _read_position(params.position))
         file = server.files.files.get(uri)
         if file is None or not answer.suggestions or file.answer is not answer:
             return {"edits": []}
-        return doors.inline_edits(file.document, answer, version, server.files.settings.limit_suggestions)
+        return responses.build_inline_edits(
+            file.document, answer, version, server.files.settings.limit_suggestions
+        )
 
 
 def _add_commands(server: Server) -> None:
-    @server.command(doors.ACCEPT)
+    @server.command(responses.ACCEPT)
     def accept(*arguments: Any) -> None:
-        server.files.accept(_id(arguments))
+        server.files.accept(_read_id(arguments))
 
     @server.command("likewise.lsp.acceptWord")
     def accept_word(*arguments: Any) -> None:
-        server.files.accept_word(_id(arguments))
+        server.files.accept_word(_read_id(arguments))
 
     @server.command("likewise.lsp.dismiss")
     def dismiss(*arguments: Any) -> None:
-        server.files.dismiss(_id(arguments))
+        server.files.dismiss(_read_id(arguments))
 
     @server.command("likewise.lsp.explain")
     def explain(*arguments: Any) -> dict[str, Any]:
-        found = server.files.find(_id(arguments))
+        found = server.files.find(_read_id(arguments))
         if found is None:
             return {"suggestion": None, "reasons": []}
         file, suggestion = found
-        reasons = [{"uri": file.uri, **doors.reason_of(file.document, each)} for each in suggestion.because]
-        return {"suggestion": doors.suggestion_of(file.document, suggestion), "reasons": reasons}
+        reasons = [
+            {"uri": file.uri, **responses.build_reason(file.document, each)} for each in suggestion.because
+        ]
+        return {"suggestion": responses.build_suggestion(file.document, suggestion), "reasons": reasons}
 
     @server.command("likewise.lsp.everywhere")
     async def everywhere(*arguments: Any) -> dict[str, Any]:
-        uri = _id(arguments)
+        uri = _read_id(arguments)
         version = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], int) else None
-        places = await server.files.everywhere(uri, version)
+        found = await server.files.find_everywhere(uri, version)
         file = server.files.files.get(uri)
-        edits = [doors.place_of(file.document, place) for place in places] if file is not None else []
+        edits = [] if file is None else [responses.build_likely_change(file.document, each) for each in found]
         return {"uri": uri, "version": version, "edits": edits}
 
     @server.command("likewise.lsp.snooze")
@@ -242,7 +180,7 @@ def _add_commands(server: Server) -> None:
 
     @server.command("likewise.lsp.status")
     def status(*arguments: Any) -> dict[str, Any]:
-        return {**_status(server.files.status), "counters": dict(server.files.counters)}
+        return {**_build_status(server.files.status), "counters": dict(server.files.counters)}
 
 
 def _watch_branches(server: Server) -> None:
@@ -260,7 +198,7 @@ def _watch_branches(server: Server) -> None:
     server.client_register_capability(types.RegistrationParams([registration]))
 
 
-async def _asked_for_settings(server: Server) -> Any:
+async def _ask_for_settings(server: Server) -> Any:
     workspace = server.client_capabilities.workspace
     if workspace is None or not workspace.configuration:
         return None
@@ -271,33 +209,24 @@ async def _asked_for_settings(server: Server) -> Any:
     return found[0] if found else None
 
 
-def _plain(value: Any) -> Any:
-    """pygls turns unknown objects into named tuples; settings are read as the JSON they were."""
+def _convert_to_json(value: Any) -> Any:
+    """Turn the named tuples that pygls makes of unknown objects back into JSON."""
     if hasattr(value, "_asdict"):
-        return {key: _plain(each) for key, each in value._asdict().items()}
+        return {key: _convert_to_json(each) for key, each in value._asdict().items()}
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _convert_to_json(each) for key, each in value.items()}
+    return [_convert_to_json(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _event(event: dict[str, Any]) -> types.TextDocumentContentChangeEvent:
-    """One change of a didChange notification."""
-    place = event.get("range")
-    if place is None:
-        return types.TextDocumentContentChangeWholeDocument(text=event["text"])
-    start, end = (types.Position(side["line"], side["character"]) for side in (place["start"], place["end"]))
-    return types.TextDocumentContentChangePartial(range=types.Range(start, end), text=event["text"])
-
-
-def _position(value: Any) -> types.Position:
+def _read_position(value: Any) -> types.Position:
     return types.Position(line=int(value.line), character=int(value.character))
 
 
-def _id(arguments: tuple[Any, ...]) -> str:
-    """The first argument; some editors pass all of them as one list."""
+def _read_id(arguments: tuple[Any, ...]) -> str:
+    """Read the first argument; some editors pass all of them as one list."""
     first = arguments[0] if arguments else ""
     return str(first[0] if isinstance(first, list | tuple) and first else first)
 
 
-def _status(status: Status) -> dict[str, Any]:
+def _build_status(status: EditorStatus) -> dict[str, Any]:
     return {"state": status.state, "reason": status.reason, "message": status.message}

@@ -1,4 +1,4 @@
-"""What the user chose, from initialization options and `workspace/didChangeConfiguration`, read once.
+"""The user's settings, from initialization options and `workspace/didChangeConfiguration`, read once.
 
 A bad option means the default for it, and one sentence about it; never an error.
 """
@@ -12,6 +12,7 @@ SECTION = "likewise"
 _LIMIT_DEBOUNCE_MILLISECONDS = 5000
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _DEVICES = ("auto", "cpu", "cuda")
+_EAGERNESS = ("quiet", "balanced", "eager")
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Settings:
     service_token: str | None = field(default=None, repr=False)
     bundle: str | None = None
     device: str = "auto"
-    threshold: float | None = None  # none: the bundle's own
+    eagerness: str = "balanced"
+    threshold: float | None = None  # none: that of the eagerness
     languages: Mapping[str, bool] = field(default_factory=dict)
     debounce_milliseconds: int = 0
     record: bool = False
@@ -33,7 +35,7 @@ class Settings:
 
     @property
     def service(self) -> tuple[str | None, ...]:
-        """What a running service cannot change."""
+        """The settings that a running service cannot change."""
         return self.service_address, self.service_token, self.bundle, self.device
 
     def is_on_for(self, language: str) -> bool:
@@ -41,7 +43,7 @@ class Settings:
 
 
 def parse(options: Any, before: Settings | None = None) -> tuple[Settings, list[str]]:
-    """The settings, and a sentence for each option that could not be used. Options that are not named stay as before."""
+    """Read options: return the settings, and a sentence for each bad option. Other options stay as before."""
     settings, default = before or Settings(), Settings()
     if options is None:
         return settings, []
@@ -51,7 +53,7 @@ def parse(options: Any, before: Settings | None = None) -> tuple[Settings, list[
     options = found if isinstance(found, Mapping) else options
     problems = []
     for each in fields(Settings):
-        name = _camel(each.name)
+        name = _convert_to_camel_case(each.name)
         if name not in options:
             continue
         value = getattr(default, each.name)
@@ -65,23 +67,23 @@ def parse(options: Any, before: Settings | None = None) -> tuple[Settings, list[
 
 def is_about_us(options: Any) -> bool:
     """Editors send all kinds of settings; those without a word about us change nothing."""
-    names = {SECTION, *(_camel(each.name) for each in fields(Settings))}
+    names = {SECTION, *(_convert_to_camel_case(each.name) for each in fields(Settings))}
     return isinstance(options, Mapping) and not names.isdisjoint(options)
 
 
-def _camel(name: str) -> str:
+def _convert_to_camel_case(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
 
 
-def _text(value: Any) -> str | None:
+def _read_text(value: Any) -> str | None:
     if not isinstance(value, str):
         raise ValueError("is not a text")
     return value or None
 
 
-def _address(value: Any) -> str | None:
-    text = _text(value)
+def _read_address(value: Any) -> str | None:
+    text = _read_text(value)
     if text is None:
         return None
     parts = urlsplit(text)
@@ -90,13 +92,13 @@ def _address(value: Any) -> str | None:
     return text.rstrip("/")
 
 
-def _flag(value: Any) -> bool:
+def _read_flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("is neither true nor false")
     return value
 
 
-def _number(least: float, most: float) -> Callable[[Any], float]:
+def _make_number_reader(least: float, most: float) -> Callable[[Any], float]:
     def read(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
             raise ValueError(f"is not a number from {least:g} to {most:g}")
@@ -105,9 +107,9 @@ def _number(least: float, most: float) -> Callable[[Any], float]:
     return read
 
 
-def _whole(least: int, most: int) -> Callable[[Any], int]:
+def _make_whole_number_reader(least: int, most: int) -> Callable[[Any], int]:
     def read(value: Any) -> int:
-        number = _number(least, most)(value)
+        number = _make_number_reader(least, most)(value)
         if number != int(number):
             raise ValueError("is not a whole number")
         return int(number)
@@ -115,7 +117,7 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
     return read
 
 
-def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
+def _make_choice_reader(choices: tuple[str, ...]) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value not in choices:
             raise ValueError(f"is not one of {', '.join(choices)}")
@@ -124,7 +126,7 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
     return read
 
 
-def _languages(value: Any) -> dict[str, bool]:
+def _read_languages(value: Any) -> dict[str, bool]:
     if not isinstance(value, Mapping) or not all(
         isinstance(key, str) and isinstance(flag, bool) for key, flag in value.items()
     ):
@@ -132,23 +134,24 @@ def _languages(value: Any) -> dict[str, bool]:
     return dict(value)
 
 
-def _globs(value: Any) -> tuple[str, ...]:
+def _read_globs(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(glob, str) for glob in value):
         raise ValueError("is not a list of globs")
     return tuple(value)
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
-    "service_address": _address,
-    "service_token": _text,
-    "bundle": _text,
-    "device": _one_of(_DEVICES),
-    "threshold": _number(0, 1),
-    "languages": _languages,
-    "debounce_milliseconds": _whole(0, _LIMIT_DEBOUNCE_MILLISECONDS),
-    "record": _flag,
-    "exclude": _globs,
-    "limit_suggestions": _whole(1, 10),
-    "log_level": _one_of(_LOG_LEVELS),
-    "push": _flag,
+    "service_address": _read_address,
+    "service_token": _read_text,
+    "bundle": _read_text,
+    "device": _make_choice_reader(_DEVICES),
+    "eagerness": _make_choice_reader(_EAGERNESS),
+    "threshold": _make_number_reader(0, 1),
+    "languages": _read_languages,
+    "debounce_milliseconds": _make_whole_number_reader(0, _LIMIT_DEBOUNCE_MILLISECONDS),
+    "record": _read_flag,
+    "exclude": _read_globs,
+    "limit_suggestions": _make_whole_number_reader(1, 10),
+    "log_level": _make_choice_reader(_LOG_LEVELS),
+    "push": _read_flag,
 }

@@ -1,7 +1,8 @@
-"""The suggestion in view: carried over what the user types, and changed only for a reason.
+"""Suggestions in the editor's text: carried over the user's typing, and replaced only for a reason.
 
-A suggestion is a change of the document's text at one version. When the user types along with it the rest remains; when they
-type something else it is dropped. A new answer replaces it only if it no longer stands, so that nothing flickers.
+A suggestion is a change of the document's text at one version. When the user types along with it the rest
+remains; when they type something else it is dropped. A new answer replaces it only if it no longer stands, so
+that nothing flickers.
 """
 
 import uuid
@@ -12,31 +13,32 @@ from typing import TYPE_CHECKING
 from lsp.document import trimmed
 from model.editing.change import Change, common_length
 from model.editing.edits import Edit
+from model.silence import Silence
 
 if TYPE_CHECKING:
-    from lsp.hunks import Place
+    from lsp.recorded_hunks import TextRange
 
-# One in view stays while its confidence is at least this share of the threshold; a new one needs all of it.
+# The suggestion in view stays with this share of the threshold; a new one needs all of it.
 STAYING_SHARE = 0.85
-# One in view gives way to another only for this much more confidence, as long as it stands itself.
+# The suggestion in view gives way to another only for this much more confidence, as long as it stands itself.
 _BETTER_BY = 0.1
 
 
 @dataclass(frozen=True)
 class Reason:
-    """What the user did before, and a suggestion follows from: old became new, at these places in the text of now.
+    """An earlier replacement of the user's that a suggestion follows from: old became new.
 
-    The newest place is the first; of a deletion all that is left is its place.
+    `ranges` are its ranges in the current text, the newest first. That of a deletion is empty.
     """
 
     old: str
     new: str
-    places: tuple["Place", ...]
+    ranges: tuple["TextRange", ...]
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Replace `old`, which stands from start to end, by the change's text."""
+    """A change to suggest; `old` is the text that it replaces."""
 
     change: Change
     old: str
@@ -46,20 +48,21 @@ class Suggestion:
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def is_same(self, other: "Suggestion") -> bool:
-        """The same replacement, however much of the unchanged text around it belongs to it."""
-        return self.trimmed == other.trimmed
+        """Do both lead to the same text, however much unchanged text each includes?"""
+        return self.core == other.core
 
     @property
-    def trimmed(self) -> Change:
+    def core(self) -> Change:
+        """The change without the text that old and new have in common at both ends."""
         return trimmed(self.change, self.old)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What there is to say about one version of a document: suggestions, best first, or why there are none."""
+    """The suggestions for one version of a document, best first, or the reason for having none."""
 
     suggestions: tuple[Suggestion, ...] = ()
-    silence: str | None = None
+    silence: Silence | None = None
 
     @property
     def best(self) -> Suggestion | None:
@@ -67,71 +70,69 @@ class Answer:
 
 
 def follow(suggestion: Suggestion, change: Change) -> Suggestion | None:
-    """The suggestion after the user's change; none when they went another way, or have done all of it themselves."""
-    left = _left(suggestion, change)
-    if left is None or not left.because:
-        return left
-    return replace(left, because=tuple(_carried(reason, change) for reason in left.because))
+    """Carry a suggestion over the user's change. None if they did something else, or all of it."""
+    rest = _follow_change(suggestion, change)
+    if rest is None or not rest.because:
+        return rest
+    return replace(rest, because=tuple(_follow_reason(reason, change) for reason in rest.because))
 
 
 def is_along(suggestion: Suggestion, change: Change) -> bool:
     """Does the change do a part of the suggestion?"""
     start, end, _ = suggestion.change
     inside = start <= change.start and change.end <= end
-    return inside and _rest(suggestion, change) is not None
+    return inside and _find_rest(suggestion, change) is not None
 
 
-def is_whole(suggestion: Suggestion, changes: Sequence[Change], removed: str) -> bool:
-    """Is this change the suggestion, all of it at once? `removed` is what the change replaced."""
-    return len(changes) == 1 and trimmed(changes[0], removed) == suggestion.trimmed
+def is_whole(suggestion: Suggestion, change: Change, removed: str) -> bool:
+    """Is this change, which replaced `removed`, the whole suggestion at once?"""
+    return trimmed(change, removed) == suggestion.core
 
 
-def _left(suggestion: Suggestion, change: Change) -> Suggestion | None:
-    start, end, text = suggestion.change
-    if change.end < start:
-        grown = len(change.text) - (change.end - change.start)
-        return replace(suggestion, change=Change(start + grown, end + grown, text))
-    if change.start > end:
-        return suggestion
-    if change.start < start or change.end > end:
-        return None
-    return _rest(suggestion, change)
-
-
-def _carried(reason: Reason, change: Change) -> Reason:
-    def shifted(offset: int) -> int:
-        if offset >= change.end:
-            return offset + len(change.text) - (change.end - change.start)
-        return min(offset, change.start)
-
-    places = tuple(
-        place._replace(start=shifted(place.start), end=shifted(place.end)) for place in reason.places
-    )
-    return replace(reason, places=places)
-
-
-def _rest(suggestion: Suggestion, change: Change) -> Suggestion | None:
-    """What is left to do after a change inside of the replaced text."""
-    start, _, goal = suggestion.change
-    old = suggestion.old
-    now = old[: change.start - start] + change.text + old[change.end - start :]
-    done = common_length(now, goal)
-    left = now[done:]  # must be what is still to be replaced: an end of the old text, or its beginning
-    if now == goal or not (old.endswith(left) or (done == 0 and old.startswith(left))):
-        return None
-    begin = start + done
-    return replace(suggestion, change=Change(begin, begin + len(left), goal[done:]), old=left)
-
-
-def settled(
-    shown: Suggestion | None, fresh: Sequence[Suggestion], threshold: float | None
+def select_suggestions(
+    shown: Suggestion | None, fresh: Sequence[Suggestion], threshold: float
 ) -> list[Suggestion]:
-    """The fresh suggestions that may be shown, the one in view first if it still stands. It keeps its id."""
-    if threshold is None:
-        threshold = 0.0
+    """Choose the fresh suggestions to show. The one in view stays first, with its id, if it still stands."""
     found = [replace(each, id=shown.id) if shown and each.is_same(shown) else each for each in fresh]
     known = next((each for each in found if shown and each.id == shown.id), None)
     result = [each for each in found if each.confidence >= threshold or each is known]
     if known is not None and result[0].confidence < known.confidence + _BETTER_BY:
         result = [known, *(each for each in result if each is not known)]
     return result
+
+
+def _follow_change(suggestion: Suggestion, change: Change) -> Suggestion | None:
+    start, end, text = suggestion.change
+    if change.end < start:
+        growth = len(change.text) - (change.end - change.start)
+        return replace(suggestion, change=Change(start + growth, end + growth, text))
+    if change.start > end:
+        return suggestion
+    if change.start < start or change.end > end:
+        return None
+    return _find_rest(suggestion, change)
+
+
+def _follow_reason(reason: Reason, change: Change) -> Reason:
+    def move(offset: int) -> int:
+        if offset >= change.end:
+            return offset + len(change.text) - (change.end - change.start)
+        return min(offset, change.start)
+
+    ranges = tuple(each._replace(start=move(each.start), end=move(each.end)) for each in reason.ranges)
+    return replace(reason, ranges=ranges)
+
+
+def _find_rest(suggestion: Suggestion, change: Change) -> Suggestion | None:
+    """Find the part of a suggestion that is left after a change inside of the text that it replaces."""
+    start, _, goal = suggestion.change
+    old = suggestion.old
+    current = old[: change.start - start] + change.text + old[change.end - start :]
+    done = common_length(current, goal)
+    left = current[
+        done:
+    ]  # must be text that is still to be replaced: an end of the old text, or its beginning
+    if current == goal or not (old.endswith(left) or (done == 0 and old.startswith(left))):
+        return None
+    begin = start + done
+    return replace(suggestion, change=Change(begin, begin + len(left), goal[done:]), old=left)

@@ -42,7 +42,7 @@ class ModelConfig:
 
     @property
     def limit_history(self) -> int:
-        """How many past edits fit: decoding appends what it predicts to them, and needs some room."""
+        """The number of past edits that fit: decoding appends to them what it predicts, and needs some room."""
         return max(1, self.limit_edits - _ROOM_EDITS)
 
     @property

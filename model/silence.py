@@ -26,7 +26,13 @@ class Silence(StrEnum):
     STALE = "stale"
     SUPERSEDED = "superseded"
     NO_SERVICE = "no-service"
+    DEADLINE = "deadline"
     INTERNAL = "internal"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Silence":
+        """Read an unknown value as INTERNAL: a service of another version may name a silence of its own."""
+        return cls.INTERNAL
 
     @property
     def sentence(self) -> str:
@@ -52,5 +58,6 @@ _SENTENCES = {
     Silence.STALE: "The text has changed since the question.",
     Silence.SUPERSEDED: "A newer question replaced this one.",
     Silence.NO_SERVICE: "The service is not running.",
+    Silence.DEADLINE: "The service did not answer in time.",
     Silence.INTERNAL: "Something failed inside Likewise; the log says what.",
 }

@@ -23,7 +23,7 @@ import time
 import uvicorn
 
 from model.editing.edits import END, START
-from model.inference.bundle import Bundle, BundleError
+from model.inference.bundle import DEFAULT, Bundle, BundleError, OldBundleError
 from model.inference.predictor import Predictor
 from server.app import create_app
 from server.logs import set_up_logs
@@ -52,22 +52,31 @@ def main() -> int:
         )
         return 1
     try:
-        bundle = Bundle.load(settings.bundle)
+        bundle = _load_bundle(settings)
         bundle.require_tokenizer()
         predictor = Predictor(bundle, settings.device)
     except (BundleError, RuntimeError, ValueError) as error:
         print(f"server: {error}", file=sys.stderr)
         return 1
-    predictor.open((START, END))  # the first run allocates; let no user wait for it
+    predictor.open((START, END))  # the first run allocates, and no user should wait for it
     gc.collect()
     gc.freeze()  # the model stays for good: later collections need not walk it
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn ends in order and then says it again
-        Server(_configuration(predictor, settings), settings, listener, began).run(sockets=[listener])
+        Server(_configure(predictor, settings), settings, listener, began).run(sockets=[listener])
     return 0
 
 
+def _load_bundle(settings: Settings) -> Bundle:
+    """Load the chosen bundle. One of an older format is a user's own: the shipped one serves until it is made again."""
+    try:
+        return Bundle.load(settings.bundle)
+    except OldBundleError as error:
+        _log.warning("old bundle", extra={"detail": f"{error}. The shipped bundle is used until then."})
+        return Bundle.load(DEFAULT)
+
+
 def _listen(settings: Settings) -> socket.socket:
-    """Bound before the bundle is loaded: a port that is taken is said at once."""
+    """Listen before the bundle is loaded: a port that is taken is reported at once."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     if os.name != "nt":  # there it would let two services share a port
@@ -76,7 +85,7 @@ def _listen(settings: Settings) -> socket.socket:
     return listener
 
 
-def _configuration(predictor: Predictor, settings: Settings) -> uvicorn.Config:
+def _configure(predictor: Predictor, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         create_app(predictor, settings),
         log_config=None,
@@ -89,7 +98,7 @@ def _configuration(predictor: Predictor, settings: Settings) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """Says when and where it is ready, and goes when its parent has gone."""
+    """Reports when and where it is ready, and ends when its parent has ended."""
 
     def __init__(
         self, config: uvicorn.Config, settings: Settings, listener: socket.socket, began: float
@@ -99,8 +108,12 @@ class Server(uvicorn.Server):
         self._listener = listener
         self._began = began
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+    async def main_loop(self) -> None:
+        self._announce()
+        await super().main_loop()
+
+    def _announce(self) -> None:
+        """Say that we are ready. Not during the startup: older versions of uvicorn do not shut down after a signal then."""
         predictor = self.config.app.state.engine.predictor  # type: ignore[union-attr]
         host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         address = f"http://{host}:{self._listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""create_app(predictor, settings): the routes, and which error has which status."""
+"""create_app: the routes of the service, and the HTTP status of each error."""
 
 import asyncio
 import contextlib
@@ -16,10 +16,13 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.exceptions import HTTPException
 
 from model.inference.predictor import Predictor
-from server.memory import give_back
+from server.engine import Engine
+from server.heap import trim_heap
 from server.metrics import MeasuredRequests
 from server.scheduler import Overloaded
 from server.schema import (
+    OTHER_WIRE_VERSION,
+    WIRE_VERSION,
     Feedback,
     ModelResponse,
     PredictRequest,
@@ -28,10 +31,12 @@ from server.schema import (
     Status,
     TextRequest,
     TokenRequest,
+    explain_errors,
+    explain_wire_version,
 )
 from server.security import Guard
 from server.settings import Settings
-from server.stream import Connection, Engine, sentence
+from server.stream import Connection
 from server.suggest import Refused, answer_request, limit_edits
 
 _log = logging.getLogger(__name__)
@@ -45,10 +50,11 @@ STATUS = {
     "text-too-long": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "state-too-long": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "other-bundle": HTTPStatus.CONFLICT,
+    OTHER_WIRE_VERSION: HTTPStatus.CONFLICT,
     "overloaded": HTTPStatus.SERVICE_UNAVAILABLE,
     "too-many-connections": HTTPStatus.TOO_MANY_REQUESTS,
 }
-_OTHERWISE = HTTPStatus.UNPROCESSABLE_ENTITY  # what is wrong in the request itself
+_OTHERWISE = HTTPStatus.UNPROCESSABLE_ENTITY  # for requests that are wrong in themselves
 
 _SENTENCES = {
     HTTPStatus.BAD_REQUEST: ("invalid-request", "The body cannot be read as JSON."),
@@ -58,14 +64,14 @@ _SENTENCES = {
 }
 
 
-def problem(
+def make_problem(
     code: str, message: str, status: int | None = None, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
     body = Problem(code=code, message=message).model_dump()
     return JSONResponse(body, status or STATUS.get(code, _OTHERWISE), headers=headers)
 
 
-def _documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
+def _document(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     return {int(status): {"model": Problem, "description": status.phrase} for status in statuses}
 
 
@@ -92,7 +98,7 @@ def create_app(predictor: Predictor, settings: Settings) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        responses=_documented(*_GUARDED),
+        responses=_document(*_GUARDED),
     )
     app.state.engine = engine
     engine.metrics.model.info({"sha256": predictor.bundle.sha256, "provider": predictor.provider})
@@ -112,35 +118,35 @@ async def _sweep(engine: Engine) -> None:
         engine.sessions.trim()
         if len(engine.sessions) or engine.sessions.ended > ended:
             ended = engine.sessions.ended
-            await asyncio.to_thread(give_back)
+            await asyncio.to_thread(trim_heap)
 
 
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Refused)
     async def refused(_: Request, error: Refused) -> Response:
-        return problem(error.code, error.message)
+        return make_problem(error.code, error.message)
 
     @app.exception_handler(Overloaded)
     async def overloaded(_: Request, error: Overloaded) -> Response:
-        return problem("overloaded", f"{error}: try again in a second.", headers={"Retry-After": "1"})
+        return make_problem("overloaded", f"{error}: try again in a second.", headers={"Retry-After": "1"})
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         if "json" not in request.headers.get("content-type", ""):
-            return problem("invalid-request", "Send JSON, and 'Content-Type: application/json' with it.")
-        return problem("invalid-request", sentence(error.errors()))
+            return make_problem("invalid-request", "Send JSON, and 'Content-Type: application/json' with it.")
+        return make_problem("invalid-request", explain_errors(error.errors()))
 
     @app.exception_handler(HTTPException)
     async def other(_: Request, error: HTTPException) -> Response:
         code, message = _SENTENCES.get(
             HTTPStatus(error.status_code), ("invalid-request", "Not a request we know.")
         )
-        return problem(code, message, error.status_code, error.headers)
+        return make_problem(code, message, error.status_code, error.headers)
 
     @app.exception_handler(Exception)
     async def internal(_: Request, error: Exception) -> Response:
         _log.error("request failed", exc_info=error)
-        return problem("internal", "The service failed.", HTTPStatus.INTERNAL_SERVER_ERROR)
+        return make_problem("internal", "The service failed.", HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _add_status_routes(app: FastAPI, engine: Engine) -> None:
@@ -155,7 +161,7 @@ def _add_status_routes(app: FastAPI, engine: Engine) -> None:
         "/readyz",
         tags=["status"],
         summary="It will answer in time",
-        responses=_documented(HTTPStatus.SERVICE_UNAVAILABLE),
+        responses=_document(HTTPStatus.SERVICE_UNAVAILABLE),
     )
     async def readyz() -> Status:
         if engine.scheduler.is_full:
@@ -180,7 +186,7 @@ def _add_status_routes(app: FastAPI, engine: Engine) -> None:
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     @app.post(
-        "/feedback", tags=["predict"], summary="What became of suggestions", responses=_documented(*_IN_BODY)
+        "/feedback", tags=["predict"], summary="What became of suggestions", responses=_document(*_IN_BODY)
     )
     async def feedback(report: Feedback) -> Status:
         metrics.feedback.labels(report.event).inc(report.count)
@@ -198,14 +204,14 @@ def _add_predict(app: FastAPI, engine: Engine) -> None:
         "/predict",
         tags=["predict"],
         summary="The next edit, from a text or tokens and what was done to them",
-        responses=_documented(*_IN_BODY, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE),
+        responses=_document(*_IN_BODY, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE),
     )
     async def predict(request: PredictRequest) -> PredictResponse:
         return await _answer(engine, request)
 
 
 async def _answer(engine: Engine, request: TextRequest | TokenRequest) -> PredictResponse:
-    """All of it counts as an encoding: nobody's typing waits for it."""
+    """Answer a request. All of it is scheduled as an encoding: it never delays a stream."""
     work = functools.partial(answer_request, engine.predictor, request, engine.settings)
     done = await engine.scheduler.encode(work)
     response, timings = done.value, done.value.timings
@@ -225,8 +231,14 @@ def _add_stream(app: FastAPI, engine: Engine) -> None:
     @app.websocket("/stream")
     async def stream(socket: WebSocket) -> None:
         nonlocal connections
+        theirs = socket.query_params.get("wire", str(WIRE_VERSION))
+        if theirs != str(WIRE_VERSION):
+            await socket.send_denial_response(make_problem(OTHER_WIRE_VERSION, explain_wire_version(theirs)))
+            return
         if connections >= engine.settings.limit_connections:
-            await socket.send_denial_response(problem("too-many-connections", "Too many streams are open."))
+            await socket.send_denial_response(
+                make_problem("too-many-connections", "Too many streams are open.")
+            )
             return
         connections += 1
         engine.metrics.connections.inc()
@@ -240,7 +252,7 @@ def _add_stream(app: FastAPI, engine: Engine) -> None:
 
 async def _converse(engine: Engine, socket: WebSocket) -> None:
     async def send(text: str) -> None:
-        # Once the client is gone there is nobody to tell.
+        # Once the client is gone, the message has no reader.
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
             await socket.send_text(text)
 

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, on stderr. What the user writes is never in them."""
+"""Structured logs: one JSON object a line, on stderr. They never hold text of the user."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 
 class JsonFormatter(logging.Formatter):
-    """The message is the event; what is given as `extra` are its fields."""
+    """Formats a record as JSON: the message is the event, and `extra` are its fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, Any] = {
@@ -22,7 +22,7 @@ class JsonFormatter(logging.Formatter):
         }
         entry |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info and record.exc_info[1]:
-            entry |= _trouble(record.exc_info[1])
+            entry |= _describe_error(record.exc_info[1])
         return json.dumps(entry, default=str)
 
 
@@ -36,11 +36,11 @@ def set_up_logs(level: str) -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """A WebSocket that we refuse is no error of ours, and we have said so ourselves."""
+    """Drop the server's error about a WebSocket that we refused: we have logged it ourselves."""
     return "without completing handshake" not in record.msg
 
 
-def _trouble(error: BaseException) -> dict[str, Any]:
-    # An error's own words may quote the input, so only its class and the places in the code are told.
+def _describe_error(error: BaseException) -> dict[str, Any]:
+    # An error's message may quote the input, so only its class and its stack are logged.
     frames = traceback.extract_tb(error.__traceback__)
     return {"error": type(error).__name__, "frames": [f"{f.filename}:{f.lineno} {f.name}" for f in frames]}

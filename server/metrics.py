@@ -1,4 +1,4 @@
-"""What the service counts, in Prometheus's format. One registry an app, so that tests do not share numbers."""
+"""The metrics of the service, in Prometheus's format. Each app has its own registry, so tests share no numbers."""
 
 import time
 
@@ -12,11 +12,13 @@ from prometheus_client import (
 )
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# From one fast step to a request that nobody waits for any more.
+# From one fast step to a request that its client has given up.
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.04, 0.06, 0.1, 0.15, 0.3, 0.6, 1.2, 5.0)
 
 
 class Metrics:
+    """All counters and histograms of one app."""
+
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
@@ -73,15 +75,15 @@ class MeasuredRequests:
             return
         began, status = time.perf_counter(), 500
 
-        async def watched(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, send_and_note)
         finally:
-            # Not the path as sent: that would let a caller make labels without end.
+            # The route, not the path as sent: otherwise a caller could make labels without end.
             path = getattr(scope.get("route"), "path", "other")
             self.metrics.requests.labels(path, str(status)).observe(time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""Is the process that started us still there?"""
+"""is_running: tells whether the process that started the service still runs."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ def is_running(pid: int) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Killed, but its own parent has not noticed yet. Only Linux tells."""
+    """Tell whether a process was killed and its own parent has not noticed yet. Only Linux tells."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as status:
             return status.read().rpartition(")")[2].split()[0] == "Z"
@@ -27,7 +27,7 @@ def _is_zombie(pid: int) -> bool:
 
 
 def _is_running_on_windows(pid: int) -> bool:
-    """There os.kill would end the process it asks about."""
+    """Ask the kernel: on Windows os.kill would end the process."""
     synchronize, still_waiting = 0x0010_0000, 0x102
     kernel = getattr(ctypes, "windll").kernel32  # noqa: B009 - other systems' ctypes have no such attribute
     handle = kernel.OpenProcess(synchronize, False, pid)

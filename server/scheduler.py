@@ -1,13 +1,12 @@
-"""Who runs when: a step is milliseconds and somebody is typing; an encoding is hundreds and nobody is.
+"""Scheduler: threads for steps, which take milliseconds while a user types, and one thread for encodings, which take long.
 
-So they have threads of their own, and an encoding of a large file never stands before another session's step. The threads
-sleep when there is nothing to do.
+An encoding of a large file never delays another session's step. The threads sleep when there is nothing to do.
 
-On the CPU each step is handed to a thread by itself: to run several as one batch is slower there than one after another. On
-CUDA, where all steps share one device, those that wait are handed over together, run back to back, and their callers are
-woken together: the device does not idle while the event loop turns. They are not one padded tensor. The graphs hold one
-history: caches of two are of different lengths, and each stays in memory of its own, where the graphs read and write in place.
-To pad would need a mask in every attention over edits, and a copy of all caches at each step.
+On the CPU each step is handed to a thread by itself: one batch of several steps is slower there than one after another. On
+CUDA, where all steps share one device, the steps that wait are handed over together, run back to back, and their callers
+are woken together: the device does not idle while the event loop turns. They are not one padded tensor. A graph holds one
+history: caches of two histories have different lengths, and each stays in its own memory, where the graphs read and write in
+place. Padding would need a mask in every attention over edits, and a copy of all caches at each step.
 """
 
 import asyncio
@@ -17,14 +16,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from server.memory import give_back
+from server.heap import trim_heap
 from server.metrics import Metrics
 
 T = TypeVar("T")
 
 _LIMIT_TOGETHER = 8  # steps handed over at once; the first caller waits for the last
-# Encodings need much memory while they run. When they took this long together, to give it back is little beside that; after
-# each short one it would not be: a POST takes a quarter longer when its memory comes anew from the machine.
+# Encodings need much memory while they run. After this much encoding time the heap is trimmed. After each short encoding it
+# would cost too much: a POST takes a quarter longer when its memory comes from the operating system again.
 _LONG_SECONDS = 0.1
 
 
@@ -33,6 +32,8 @@ class Overloaded(Exception):
 
 
 class Done(NamedTuple, Generic[T]):
+    """The result of scheduled work, and the time before a thread was free."""
+
     value: T
     waiting_seconds: float
 
@@ -43,6 +44,8 @@ class _Job(NamedTuple):
 
 
 class Scheduler:
+    """Runs functions in threads and awaits their results."""
+
     def __init__(
         self, *, step_threads: int, limit_waiting: int, metrics: Metrics, together: bool = False
     ) -> None:
@@ -55,14 +58,14 @@ class Scheduler:
         self._waiting: deque[_Job] = deque()
         self._is_handed_over = False
         self.encodes_waiting = 0
-        self._untidy_seconds = 0.0  # of encodings whose memory was not given back yet
+        self._untrimmed_seconds = 0.0  # of encodings since the heap was trimmed
 
     @property
     def is_full(self) -> bool:
         return self.encodes_waiting >= self._limit_waiting
 
     async def step(self, function: Callable[[], T]) -> Done[T]:
-        timed = self._timed("step", function)
+        timed = self._measure("step", function)
         loop = asyncio.get_running_loop()
         if not self._together:
             return await loop.run_in_executor(self._steps, timed)
@@ -77,7 +80,7 @@ class Scheduler:
             raise Overloaded(f"{self.encodes_waiting} requests are waiting already")
         self.encodes_waiting += 1
         try:
-            timed = self._timed("encode", lambda: self._tidily(function))
+            timed = self._measure("encode", lambda: self._run_and_trim(function))
             # A cancelled caller takes what has not begun out of the queue; what runs, runs to its end.
             return await asyncio.get_running_loop().run_in_executor(self._encodes, timed)
         finally:
@@ -87,7 +90,7 @@ class Scheduler:
         self._steps.shutdown(wait=False, cancel_futures=True)
         self._encodes.shutdown(wait=False, cancel_futures=True)
 
-    def _timed(self, work: str, function: Callable[[], T]) -> Callable[[], Done[T]]:
+    def _measure(self, work: str, function: Callable[[], T]) -> Callable[[], Done[T]]:
         asked = time.perf_counter()
 
         def timed() -> Done[T]:
@@ -97,27 +100,27 @@ class Scheduler:
 
         return timed
 
-    def _tidily(self, function: Callable[[], T]) -> T:
-        """What a function gives, in the one thread that encodes; memory is given back from time to time."""
+    def _run_and_trim(self, function: Callable[[], T]) -> T:
+        """Run a function in the one thread that encodes, and trim the heap from time to time."""
         began = time.perf_counter()
         try:
             return function()
         finally:
-            self._untidy_seconds += time.perf_counter() - began
-            if self._untidy_seconds > _LONG_SECONDS:
-                self._untidy_seconds = 0.0
-                give_back()
+            self._untrimmed_seconds += time.perf_counter() - began
+            if self._untrimmed_seconds > _LONG_SECONDS:
+                self._untrimmed_seconds = 0.0
+                trim_heap()
 
     def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
-        """In the event loop: what waits, to the thread, unless it has some already."""
+        """Give the waiting jobs to the thread, unless it has some already. Runs in the event loop."""
         if self._waiting and not self._is_handed_over:
             self._is_handed_over = True
             jobs = [self._waiting.popleft() for _ in range(min(len(self._waiting), _LIMIT_TOGETHER))]
             self._steps.submit(self._run, loop, jobs)
 
     def _run(self, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job]) -> None:
-        """In the thread."""
-        outcomes = [_outcome(job) for job in jobs]
+        """Run jobs. Runs in the thread."""
+        outcomes = [_run_job(job) for job in jobs]
         loop.call_soon_threadsafe(self._deliver, loop, jobs, outcomes)
 
     def _deliver(
@@ -134,8 +137,8 @@ class Scheduler:
         self._hand_over(loop)
 
 
-def _outcome(job: _Job) -> Any:
-    """What a job gives, or the exception that it raised; nothing is done for a caller that is gone."""
+def _run_job(job: _Job) -> Any:
+    """Return the result of a job, or the exception that it raised; do nothing for a caller that is gone."""
     if job.future.cancelled():
         return None
     try:

@@ -1,19 +1,22 @@
-"""The wire, for POST and for the stream alike: requests, answers and errors.
+"""The wire, for POST and for the stream: requests, answers and errors.
 
 Offsets count code points of a text; positions are implicit token positions (see `model.editing.edits`). Tokens are ids of one
 vocabulary, so a request in tokens names the bundle it means by its hash.
 
+**Versions.** `/model` tells the version of the wire. A client names its own as `/stream?wire=1`; the service refuses another
+version with a sentence that says what to do. A client that names none speaks version 1.
+
 **The stream.** One WebSocket, many documents; text messages, each one JSON object with a `type`.
 
-- `open` gives a document's state and is answered by `opened` once it is encoded, or by `reopen` if newer sessions took its place
+- `open` gives a document's state and is answered by `opened` once it is encoded, or by `reopen` if newer sessions replaced it
   before that. Opening again replaces the session.
-- `edits` keeps the first `keep` edits and appends others. It has no answer of its own; that an edit cannot be applied is said
-  when the next prediction is asked for. Its version is at least the one before.
+- `edits` keeps the first `keep` edits and appends others. It has no answer of its own; an edit that cannot be applied is
+  reported when the next prediction is asked for. Its version is at least the one before.
 - `predict` asks for suggestions at the newest version, that of the last `open` or `edits`; so a client whose text moved
   on without any edit (a half-typed name grew) sends `edits` with all kept and none appended. Each `predict` has exactly
   one answer: a `prediction`, a `reopen` or an `error`. One that a newer `predict` for the same document overtook while it
-  waited is answered by the silence `superseded`. The silence `token-complete` says that the prefix is a whole name already:
-  send it as an edit, and ask again without it.
+  waited is answered by the silence `superseded`. When the prefix is a whole name already, the service takes it as typed and
+  answers for the text with it; see `Suggestion`.
 - `close` forgets a document and has no answer. So does the end of the connection.
 - `reopen` answers whatever names a document, a version or edits that the service does not have: the client sends `open`
   with its own snapshot and goes on. A session ends with its `reopen`.
@@ -21,19 +24,24 @@ vocabulary, so a request in tokens names the bundle it means by its hash.
   second). If it names a document, that document's session has ended too.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from model.editing.edits import DELETE, Edit
+from model.silence import Silence
 
-# One prediction is asked for at each keystroke; a list longer than this is nobody's next edit.
+# One prediction is asked for at each keystroke; a longer list has no use in an editor.
 LIMIT_SUGGESTIONS = 10
 # The tokenizer's lexical tokens are no longer than 64 code points.
 LIMIT_PREFIX = 256
-# A longer list is not read to its end. What a history holds is far less, and said in its own words.
+# A longer list is not read to its end. A history holds far fewer edits, and has its own error for that.
 _LIMIT_EDITS = 20_000
 _LIMIT_NAME = 4096
+
+WIRE_VERSION = 1
+OTHER_WIRE_VERSION = "other-wire-version"
 
 DELETE_WORD: Literal["DELETE"] = "DELETE"
 
@@ -44,21 +52,33 @@ Version = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 DocumentName = Annotated[str, Field(min_length=1, max_length=_LIMIT_NAME)]
+Milliseconds = Annotated[int, Field(ge=0, lt=2**53)]  # from any moment that is the same for a whole request
 Until = Literal["token", "hunk"]
+Eagerness = Literal["quiet", "balanced", "eager"]
+Language = Annotated[
+    Annotated[str, Field(max_length=64)] | None, Field(description="Accepted for older clients; not used.")
+]
+# A string on the wire; a plain string is taken from our own code as well.
+SilenceWord = Annotated[Silence, Field(strict=False)]
 
 
 class _Message(BaseModel):
-    """What crosses the wire: nothing converted silently, nothing unknown ignored."""
+    """A JSON object on the wire. Nothing is converted silently, and unknown fields are refused."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
 class TextEdit(_Message):
-    """The code points from start to end become `text`, in the text that the edit before left."""
+    """Replaces the code points from start to end by `text`, in the text that the edit before left."""
 
     start: Offset
     end: Offset
     text: str
+    time: Milliseconds | None = Field(
+        default=None,
+        description="When it was made. Either all edits have a time or none has; edits of one time are one step, such as one key at "
+        "several cursors. A long pause separates edits that touch.",
+    )
 
 
 class TokenEdit(_Message):
@@ -69,28 +89,39 @@ class TokenEdit(_Message):
 
 
 def wire_edit(edit: Edit) -> TokenEdit:
-    """An edit of the model as it is spelled here."""
+    """Convert an edit of the model to the wire."""
     return TokenEdit(position=edit.position, content=DELETE_WORD if edit.content == DELETE else edit.content)
 
 
 def edit_from_wire(edit: TokenEdit) -> Edit:
+    """Convert an edit from the wire to the model's."""
     return Edit(edit.position, DELETE if edit.content == DELETE_WORD else edit.content)
 
 
-class _Wish(_Message):
+class _Question(_Message):
+    """The fields that all questions share."""
+
     until: Until = Field(
         default="token", description="Go on to the end of a lexical token, or of a whole hunk."
     )
     threshold: Confidence | None = Field(
-        default=None, description="Least confidence to show; null is the bundle's own."
+        default=None, description="Least confidence to show; null leaves it to the eagerness."
+    )
+    eagerness: Eagerness | None = Field(
+        default=None,
+        description="A named threshold of the bundle for whole hunks; null is balanced. A threshold wins over it.",
+    )
+    pause: Milliseconds | None = Field(
+        default=None,
+        description="Milliseconds since the last edit. A change that is still being made is not repeated at once.",
     )
     limit: Annotated[int, Field(ge=1, le=LIMIT_SUGGESTIONS)] = Field(
-        default=1, description="How many distinct places."
+        default=1, description="How many suggestions, each for another text range."
     )
 
 
-class _TokenWish(_Wish):
-    """What is asked for in tokens."""
+class _TokenQuestion(_Question):
+    """A question about tokens."""
 
     cursor: Position | None = Field(
         default=None, description="Implicit position of the token to the left of the cursor."
@@ -99,15 +130,21 @@ class _TokenWish(_Wish):
         default="", description="Half-typed at the cursor, not part of the edits."
     )
 
+    bursts: list[Annotated[int, Field(ge=0, lt=2**31)]] = Field(
+        default_factory=list,
+        max_length=_LIMIT_EDITS,
+        description="For each burst the number of edits up to its end. Without it, edits that touch belong together.",
+    )
+
     @model_validator(mode="after")
-    def _prefix_has_a_place(self) -> Self:
+    def _require_cursor_of_prefix(self) -> Self:
         if self.prefix and self.cursor is None:
             raise ValueError("a prefix is half-typed at a cursor: say where")
         return self
 
 
-class TextRequest(_Wish):
-    """What a developer did to a text, in characters."""
+class TextRequest(_Question):
+    """A text and the changes that a developer made to it, in characters."""
 
     text: str = Field(description="The text before the edits.")
     edits: list[TextEdit] = Field(
@@ -116,7 +153,7 @@ class TextRequest(_Wish):
     cursor: Offset | None = Field(
         default=None, description="In the text after all edits. A half-typed name here is continued."
     )
-    language: Annotated[str, Field(max_length=64)] | None = None
+    language: Language = None
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -139,13 +176,13 @@ class TextRequest(_Wish):
     )
 
 
-class TokenRequest(_TokenWish):
-    """The same in tokens of the bundle with this hash."""
+class TokenRequest(_TokenQuestion):
+    """A state and the edits made to it, in tokens of the bundle with this hash."""
 
     state: list[TokenId] = Field(description="Begins with the start token 1 and ends with the end token 2.")
     edits: list[TokenEdit] = Field(max_length=_LIMIT_EDITS)
     bundle: Hash
-    language: Annotated[str, Field(max_length=64)] | None = None
+    language: Language = None
 
 
 def _kind_of_request(value: Any) -> str:
@@ -162,8 +199,9 @@ PredictRequest = Annotated[
 class Suggestion(_Message):
     """One replacement: the code points from start to end become `text`.
 
-    In an answer to POST these are in the text after all edits. In the stream they are in the text that the session's
-    state and edits spell, without the prefix; a suggestion that continues the prefix spells it, and begins where it began.
+    In an answer to a text these are in the text after all edits. In an answer to tokens they are in the text that the state
+    and the edits spell, without the prefix; a suggestion that continues the prefix spells it, and begins where it began.
+    Where the prefix was a whole name, `edits` begin with the insertion of the name, whatever the text range is.
     """
 
     start: Offset
@@ -193,27 +231,22 @@ class Timings(_Message):
     predict: float = 0.0
 
 
-# Reasons that the service itself adds to those of `model.inference.search`.
-SUPERSEDED = "superseded"
-NO_OP = "no-op"
-
-
 class PredictResponse(_Message):
     suggestions: list[Suggestion]
-    silence: str | None = Field(description="Why there is no suggestion; null when there is one.")
+    silence: SilenceWord | None = Field(description="Why there is no suggestion; null when there is one.")
     model: ModelName
     timings: Timings
 
 
 class Problem(_Message):
-    """Every error: a stable code for programs and a sentence for people."""
+    """An error: a stable code for programs and a sentence for people."""
 
     code: str
     message: str
 
 
 class ModelResponse(_Message):
-    """What a client must know to speak in tokens."""
+    """The bundle in use, with all that a client needs to speak in tokens."""
 
     name: str
     sha256: Hash
@@ -225,15 +258,16 @@ class ModelResponse(_Message):
     calibration: dict[str, Any]
     provider: str
     tokenizer: str = Field(description="The tokenizer file: JSON.")
+    wire_version: int = Field(
+        default=WIRE_VERSION, description="The version of the wire that the service speaks."
+    )
 
 
 class Feedback(_Message):
-    """What became of suggestions; counted, never stored."""
+    """Tells what a user did with suggestions; counted, never stored."""
 
     event: Literal["shown", "accepted", "dismissed"]
     count: Annotated[int, Field(ge=1, le=1000)] = 1
-    confidence: Confidence | None = None
-    language: Annotated[str, Field(max_length=64)] | None = None
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"event": "accepted", "count": 1}]})
 
@@ -261,7 +295,7 @@ class Edits(_Message):
     append: list[TokenEdit] = Field(max_length=_LIMIT_EDITS)
 
 
-class Predict(_TokenWish):
+class Predict(_TokenQuestion):
     type: Literal["predict"] = "predict"
     document: DocumentName
     version: Version
@@ -293,7 +327,7 @@ class Prediction(_Message):
     document: str
     version: int
     suggestions: list[Suggestion]
-    silence: str | None
+    silence: SilenceWord | None
     timings: Timings
     request: int | None = None
 
@@ -317,3 +351,41 @@ class StreamError(_Message):
 
 ServerMessage = Annotated[Opened | Prediction | Reopen | StreamError, Field(discriminator="type")]
 server_message: TypeAdapter[Opened | Prediction | Reopen | StreamError] = TypeAdapter(ServerMessage)
+
+
+# --- versions and errors ---
+
+
+class OtherWireVersion(Exception):
+    """The other side speaks another version of the wire. The message says what to do."""
+
+
+class _WireVersion(BaseModel):
+    """The one field of `/model` that every version has; a service without it speaks version 1."""
+
+    wire_version: int = 1
+
+
+def read_model(body: bytes) -> ModelResponse:
+    """Read the answer of `/model`. Raises OtherWireVersion before fields of another version can confuse it."""
+    theirs = _WireVersion.model_validate_json(body).wire_version
+    if theirs != WIRE_VERSION:
+        raise OtherWireVersion(
+            f"The service speaks version {theirs} of the wire and this editor's language server version {WIRE_VERSION}:"
+            " update the older of the two, and restart both."
+        )
+    return ModelResponse.model_validate_json(body)
+
+
+def explain_wire_version(theirs: str) -> str:
+    """Say what to do about a client that speaks another version. The client's own word is not repeated at length."""
+    return (
+        f"This service speaks version {WIRE_VERSION} of the wire and the client version {theirs[:8]}:"
+        " update the older of the two, and restart both."
+    )
+
+
+def explain_errors(errors: Sequence[Any]) -> str:
+    """Say where the first error of a message is and what it is, never the value itself."""
+    field = ".".join(map(str, errors[0]["loc"]))
+    return f"{field}: {errors[0]['msg']}." if field else f"{errors[0]['msg']}."

@@ -1,4 +1,4 @@
-"""Who may call: the Host, the Origin, the token and the size of the body are checked before anything is read.
+"""Guard: checks the Host, the Origin, the token and the size of the body before a request is read.
 
 A web page can make a browser send requests to loopback addresses. It cannot choose the Host header of a rebound name, nor
 leave out its Origin: so a foreign Host or Origin is refused, on HTTP and on the WebSocket alike.
@@ -19,12 +19,12 @@ from server.settings import Settings, is_loopback
 _log = logging.getLogger(__name__)
 
 _LONGEST_PATH = 40  # of a path in a log
-# They tell nothing but that we are here, and a browser that opens the page cannot send a token.
+# They only show that the service runs, and a browser that opens the page cannot send a token.
 _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 
 
 class Guard:
-    """Refuses what may not come in."""
+    """Refuses requests that may not come in."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
@@ -34,16 +34,16 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        refusal = self._refusal(scope)
+        refusal = self._find_refusal(scope)
         if refusal is not None:
             _log.warning("refused", extra={"reason": refusal[1], "path": scope["path"][:_LONGEST_PATH]})
             await _refuse(scope, receive, send, *refusal)
         elif scope["type"] == "http":
-            await self._limited(scope, receive, send)
+            await self._count_body(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> tuple[HTTPStatus, str, str] | None:
+    def _find_refusal(self, scope: Scope) -> tuple[HTTPStatus, str, str] | None:
         headers = Headers(scope=scope)
         if not self._is_allowed_host(headers.get("host", "")):
             return HTTPStatus.FORBIDDEN, "host-not-allowed", "This service does not answer to that host name."
@@ -64,7 +64,7 @@ class Guard:
         name = _without_port(header)
         if is_loopback(name) or name in self.settings.allowed_hosts:
             return True
-        # Bound to every address we cannot know our names; there the token guards us.
+        # A service bound to every address cannot know its names; there the token guards it.
         return not self.settings.is_loopback and (
             name == self.settings.host or not self.settings.allowed_hosts
         )
@@ -77,11 +77,11 @@ class Guard:
         matches = hmac.compare_digest(given.strip().encode(), self.settings.token.strip().encode())
         return scheme.lower() == "bearer" and matches
 
-    async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A body without Content-Length is counted as it comes."""
+    async def _count_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count the bytes of a body as it comes: it may have no Content-Length."""
         received = 0
 
-        async def counted() -> Message:
+        async def receive_and_count() -> Message:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
@@ -89,7 +89,7 @@ class Guard:
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(self._limit))
             return message
 
-        await self.app(scope, counted, send)
+        await self.app(scope, receive_and_count, send)
 
 
 def _too_large(limit: int) -> str:

@@ -1,4 +1,4 @@
-"""The streamed documents: bounded in number, age and bytes. A client can rebuild what is dropped, so dropping is cheap."""
+"""The sessions of streamed documents: bounded in number, age and bytes. A client can open a dropped one again."""
 
 import itertools
 import time
@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
 from model.editing.edits import Edit
-from model.inference.window import AnyHistory
+from model.inference.history import AnyHistory
 from server.metrics import Metrics
 from server.schema import Predict
 from server.settings import Settings
@@ -20,23 +20,21 @@ _numbers = itertools.count(1)
 class Session:
     """One streamed document: the newest edits that its client sent, and the history that follows them.
 
-    The history belongs to whichever worker thread serves the session, one at a time; all else to the event loop.
+    The history belongs to the worker thread that serves the session, one at a time; all else to the event loop.
     """
 
     def __init__(self, document: str, version: int, state: Sequence[int]) -> None:
-        self.number = next(_numbers)  # names it in the log, where the document's own name does not belong
+        self.number = next(_numbers)  # names it in the log, which must not hold the document's own name
         self.document = document
         self.opened_version = self.version = version
         self.state = state
         self.edits: list[Edit] = []
         self.history: AnyHistory | None = None
-        self.waiting: Predict | None = None  # the newest question that nobody works on yet
+        self.waiting: Predict | None = None  # the newest question that no task works on yet
         self.is_alive = True
-        self.is_served = False  # by a task that goes on until nothing is to be done
+        self.is_served = False  # by a task that runs until there is no work left
         self.touched = time.monotonic()
-        self._synced = (
-            0  # how many of the edits the history has, or will have when the step that runs is done
-        )
+        self._synced = 0  # how many of the edits the history has, or will have when the running step is done
 
     @property
     def has_work(self) -> bool:
@@ -53,7 +51,7 @@ class Session:
         self.version = version
 
     def take_changes(self) -> tuple[int, list[Edit]]:
-        """What the history must keep and append to be level with the client."""
+        """Return how many edits the history must keep, and those it must append, to match the client."""
         keep, append = self._synced, self.edits[self._synced :]
         self._synced = len(self.edits)
         return keep, append
@@ -97,7 +95,7 @@ class Sessions:
         self._measure()
 
     def trim(self) -> None:
-        """End what is too old, then the least recently used while there are too many; never the newest one."""
+        """End sessions that are too old, then the least recently used while there are too many; never the newest one."""
         oldest = self._clock() - self._settings.limit_idle_seconds
         for session in [session for session in self if session.touched < oldest]:
             self._evict(session, "idle")

@@ -23,13 +23,11 @@ class Settings:
     bundle: Path = DEFAULT
     device: str = "auto"
     token: str = ""
-    parent_pid: int = 0  # when this process is gone, so are we
+    parent_pid: int = 0  # the service ends when this process has ended
     log_level: str = "info"
-    allowed_hosts: tuple[
-        str, ...
-    ] = ()  # beyond loopback and `host`: names that a proxy or a tunnel is known by
+    allowed_hosts: tuple[str, ...] = ()  # beyond loopback and `host`: names of a proxy or a tunnel
     allowed_origins: tuple[str, ...] = ()  # web pages, other than our own, that may call
-    limit_body_bytes: int = 4_000_000  # of a request or a message: while it is read nothing else is
+    limit_body_bytes: int = 4_000_000  # of a request or a message: reading it blocks all others
     limit_text: int = 2_000_000  # code points
     limit_tokens: int = 500_000
     limit_edits: int = 1_000  # of one request in text; a history holds as many as the bundle says
@@ -73,14 +71,14 @@ def is_loopback(host: str) -> bool:
 
 
 def read_settings(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> Settings:
-    """The environment's settings with those of the command line on top; a ValueError says which one is wrong."""
-    chosen = _from_environment(os.environ if environment is None else environment)
-    options = vars(_parser().parse_args(arguments))
+    """Read the environment, then the command line on top; a ValueError says which setting is wrong."""
+    chosen = _read_environment(os.environ if environment is None else environment)
+    options = vars(_make_parser().parse_args(arguments))
     chosen |= {name: value for name, value in options.items() if value is not None}
     return replace(Settings(), **chosen)
 
 
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+def _read_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     result = {}
     for field in fields(Settings):
         name = _ENVIRONMENT_PREFIX + field.name.upper()
@@ -99,7 +97,7 @@ def _convert(text: str, kind: type[Any]) -> Any:
     return convert(text)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("likewise-server", description="The Likewise inference service.")
     parser.add_argument("--host", help="address to listen on (default 127.0.0.1); any other needs a token")
     parser.add_argument("--port", type=int, help="default 8377; 0 takes a free one and prints it")

@@ -1,19 +1,17 @@
-"""One connection of the stream: messages in, messages out, any number of documents. See `server.schema` for the rules."""
+"""Connection: one client of the stream, with any number of documents. See `server.schema` for the protocol."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from pydantic import BaseModel, ValidationError
 
-from model.inference.predictor import Predictor
-from model.inference.window import AnyHistory
-from server.metrics import Metrics
-from server.scheduler import Overloaded, Scheduler
+from model.inference.history import AnyHistory
+from model.silence import Silence
+from server.engine import Engine
+from server.scheduler import Overloaded
 from server.schema import (
-    SUPERSEDED,
     Close,
     Edits,
     Open,
@@ -24,37 +22,22 @@ from server.schema import (
     StreamError,
     Timings,
     client_message,
+    explain_errors,
 )
-from server.sessions import Session, Sessions
-from server.settings import Settings
+from server.sessions import Session
 from server.suggest import (
-    Answer,
+    Outcome,
     Refused,
-    aim,
     answer_stream,
-    bring,
     check_bundle,
     check_state,
-    checked_edits,
+    look_at_cursor,
+    needs_encoding,
+    read_edits,
+    sync_history,
 )
 
 _log = logging.getLogger(__name__)
-
-
-class Engine:
-    """What all connections share."""
-
-    def __init__(self, predictor: Predictor, settings: Settings) -> None:
-        self.predictor = predictor
-        self.settings = settings
-        self.metrics = Metrics()
-        self.sessions = Sessions(settings, self.metrics)
-        self.scheduler = Scheduler(
-            step_threads=settings.step_threads,
-            limit_waiting=settings.limit_waiting,
-            metrics=self.metrics,
-            together=predictor.provider == "CUDAExecutionProvider",
-        )
 
 
 class Connection:
@@ -68,21 +51,21 @@ class Connection:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def receive(self, text: str) -> None:
-        """Take one message. What it asks for goes on in the background; order is kept within a document."""
+        """Take one message. Its work goes on in the background; order is kept within a document."""
         try:
             message = client_message.validate_json(text)
         except ValidationError as error:
             await self._send(
-                StreamError(code="invalid-message", message=sentence(error.errors(include_input=False)))
+                StreamError(code="invalid-message", message=explain_errors(error.errors(include_input=False)))
             )
             return
         try:
-            await self._take(message)
+            await self._dispatch(message)
         except Refused as refused:
             await self._fail(message.document, refused, version_of(message), request_of(message))
 
     async def close(self) -> None:
-        """Forget all documents; what still waits is not done."""
+        """Forget all documents; work that still waits is not done."""
         for session in self._documents.values():
             self._engine.sessions.end(session)
         self._documents.clear()
@@ -90,12 +73,12 @@ class Connection:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _take(self, message: Open | Edits | Predict | Close) -> None:
+    async def _dispatch(self, message: Open | Edits | Predict | Close) -> None:
         if isinstance(message, Open):
             await self._open(message)
         elif isinstance(message, Close):
             await self._end(message.document)
-        elif (session := self._known(message.document)) is None:
+        elif (session := self._find(message.document)) is None:
             await self._reopen(message, "unknown-document")
         elif isinstance(message, Edits):
             await self._edit(session, message)
@@ -121,7 +104,7 @@ class Connection:
             await self._reopen(message, "version-gap")
             return
         # The history takes them in when it is asked: until then they may change again at the next keystroke.
-        edits = checked_edits(message.append, self._engine.predictor, message.keep)
+        edits = read_edits(message.append, self._engine.predictor, message.keep)
         session.change(message.version, message.keep, edits)
 
     async def _ask(self, session: Session, message: Predict) -> None:
@@ -131,9 +114,9 @@ class Connection:
         overtaken, session.waiting = session.waiting, message
         self._serve(session)
         if overtaken is not None:
-            await self._send_silence(overtaken, SUPERSEDED)
+            await self._send_silence(overtaken, Silence.SUPERSEDED)
 
-    def _known(self, document: str) -> Session | None:
+    def _find(self, document: str) -> Session | None:
         session = self._documents.get(document)
         if session is None or not session.is_alive:
             return None
@@ -141,7 +124,7 @@ class Connection:
         return session
 
     def _forget_dead(self) -> None:
-        """All but those whose task has yet to tell the client."""
+        """Forget the sessions that ended, except those whose task has yet to tell the client."""
         self._documents = {
             name: session
             for name, session in self._documents.items()
@@ -151,12 +134,12 @@ class Connection:
     def _serve(self, session: Session) -> None:
         if not session.is_served:
             session.is_served = True
-            task = asyncio.create_task(self._serve_to_the_end(session))
+            task = asyncio.create_task(self._run_session(session))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _serve_to_the_end(self, session: Session) -> None:
-        """Do what the session's client asked for, in order, until nothing is left to do."""
+    async def _run_session(self, session: Session) -> None:
+        """Do the session's work in order, until none is left."""
         question: Predict | None = None
         try:
             while session.is_alive and session.has_work:
@@ -169,13 +152,13 @@ class Connection:
             await self._fail_session(session, question, refused)
         except Overloaded as error:
             await self._fail_session(session, question, Refused("overloaded", f"{error}."))
-        except Exception:  # whatever it was, it is this session's trouble and no other's
+        except Exception:  # it must end this session and no other
             _log.exception("session failed", extra={"session": session.number})
             await self._fail_session(session, question, Refused("internal", "The service failed."))
         finally:
             session.is_served = False
         is_evicted = not session.is_alive and self._documents.get(session.document) is session
-        if is_evicted and session.has_work:  # somebody waits for it to be opened, or for an answer
+        if is_evicted and session.has_work:  # the client waits for it to be opened, or for an answer
             await self._reopen(session.waiting or session, "expired")
 
     async def _encode(self, session: Session) -> None:
@@ -198,14 +181,14 @@ class Connection:
         keep, append = session.take_changes()
         timings = Timings()
 
-        def step() -> Answer | None:
+        def step() -> Outcome | None:
             began = time.perf_counter()
-            bring(history, keep, append)
-            aim(history, question.cursor, question.prefix)
+            sync_history(history, keep, append)
+            look_at_cursor(history, question.cursor, question.prefix)
             timings.step = 1000 * (time.perf_counter() - began)
-            return None if history.needs_encoding else answer()
+            return None if needs_encoding(history) else answer()
 
-        def answer() -> Answer:
+        def answer() -> Outcome:
             began = time.perf_counter()
             result = answer_stream(engine.predictor, history, question)
             timings.predict = 1000 * (time.perf_counter() - began)
@@ -213,43 +196,43 @@ class Connection:
 
         done = await engine.scheduler.step(step)
         timings.waiting = 1000 * done.waiting_seconds
-        made = done.value
-        if made is None:  # the window of a long file moves: that is an encoding
+        outcome = done.value
+        if outcome is None:  # the window of a long file moves: that is an encoding
             encoded = await engine.scheduler.encode(answer)
             timings.waiting += 1000 * encoded.waiting_seconds
-            made = encoded.value
+            outcome = encoded.value
         engine.metrics.step.observe(timings.step / 1000)
         engine.metrics.predict.observe(timings.predict / 1000)
-        await self._send_prediction(question, made, timings)
+        await self._send_prediction(question, outcome, timings)
 
-    async def _send_prediction(self, question: Predict, answer: Answer, timings: Timings) -> None:
-        self._engine.metrics.count_answer(len(answer.suggestions), answer.silence)
+    async def _send_prediction(self, question: Predict, outcome: Outcome, timings: Timings) -> None:
+        self._engine.metrics.count_answer(len(outcome.suggestions), outcome.silence)
         if _log.isEnabledFor(logging.DEBUG):
-            told = {"suggestions": len(answer.suggestions), "silence": answer.silence}
-            _log.debug("prediction", extra=told | {"timings": timings.model_dump()})
+            counts = {"suggestions": len(outcome.suggestions), "silence": outcome.silence}
+            _log.debug("prediction", extra=counts | {"timings": timings.model_dump()})
         await self._send(
             Prediction(
                 document=question.document,
                 version=question.version,
-                suggestions=answer.suggestions,
-                silence=answer.silence,
+                suggestions=outcome.suggestions,
+                silence=outcome.silence,
                 timings=timings,
                 request=question.request,
             )
         )
 
-    async def _send_silence(self, question: Predict, reason: str) -> None:
-        await self._send_prediction(question, Answer([], reason), Timings())
+    async def _send_silence(self, question: Predict, reason: Silence) -> None:
+        await self._send_prediction(question, Outcome([], reason), Timings())
 
     async def _end(self, document: str) -> None:
-        """By the client's own wish: what it still asked for is answered, so that nobody waits for ever."""
+        """End a session as its client wishes. A question that still waits is answered, so that no client waits for ever."""
         session = self._documents.pop(document, None)
         if session is None:
             return
         self._engine.sessions.end(session)
         question, session.waiting = session.waiting, None
         if question is not None:
-            await self._send_silence(question, SUPERSEDED)
+            await self._send_silence(question, Silence.SUPERSEDED)
 
     async def _reopen(self, message: Edits | Predict | Session, reason: str) -> None:
         session = self._documents.get(message.document)
@@ -257,7 +240,7 @@ class Connection:
             self._engine.sessions.end(session)
             question, session.waiting = session.waiting, None
             if question is not None and question is not message:
-                await self._send_silence(question, SUPERSEDED)
+                await self._send_silence(question, Silence.SUPERSEDED)
             del self._documents[message.document]
         await self._send(
             Reopen(
@@ -266,7 +249,7 @@ class Connection:
         )
 
     async def _fail(self, document: str, why: Refused, version: int | None, request: int | None) -> None:
-        """The document's session has ended, and the client is told why."""
+        """End a document's session and tell the client why."""
         await self._end(document)
         await self._send(
             StreamError(
@@ -277,8 +260,8 @@ class Connection:
     async def _fail_session(self, session: Session, question: Predict | None, why: Refused) -> None:
         if self._documents.get(session.document) is session:
             await self._fail(session.document, why, (question or session).version, request_of(question))
-        elif question is not None:  # the client has closed it, or opened it anew
-            await self._send_silence(question, SUPERSEDED)
+        elif question is not None:  # the client has closed it, or opened it again
+            await self._send_silence(question, Silence.SUPERSEDED)
 
     async def _send(self, message: BaseModel) -> None:
         async with self._sending:
@@ -291,9 +274,3 @@ def request_of(message: object) -> int | None:
 
 def version_of(message: object) -> int | None:
     return getattr(message, "version", None)
-
-
-def sentence(errors: Sequence[Any]) -> str:
-    """Where the first thing wrong is, and what; never the value itself."""
-    place = ".".join(map(str, errors[0]["loc"]))
-    return f"{place}: {errors[0]['msg']}." if place else f"{errors[0]['msg']}."

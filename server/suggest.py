@@ -1,24 +1,29 @@
-"""A request -> edits of the model -> predictions -> suggestions. Sync, and without a word of HTTP."""
+"""A request -> edits of the model -> decoded edits -> suggestions. Synchronous, and without HTTP."""
 
 import time
 from collections.abc import Sequence
+from itertools import pairwise
+from math import log
 from typing import NamedTuple
 
-from model.editing.burst import TokenText, render
 from model.editing.change import Change
-from model.editing.edits import DELETE, END, START, Edit, Slots
+from model.editing.edits import DELETE, END, START, Edit, Slots, State
+from model.editing.lines import Lines
+from model.editing.recorder import Recorder, steps_of
+from model.editing.rendering import render
 from model.editing.tokenizer import Tokenizer, lex
-from model.editing.writing import TOO_LONG, Question, Writer
+from model.inference.history import AnyHistory, History
 from model.inference.predictor import Predictor
-from model.inference.search import Prediction as Predicted
-from model.inference.search import Wish, decode
-from model.inference.window import AnyHistory
+from model.inference.search import Decoded, DecodedEdits, Wish, decode
+from model.inference.window import WindowedHistory
+from model.proposals.suggester import StreamFacts, Suggester
+from model.silence import Silence
 from server.schema import (
-    NO_OP,
     ModelName,
     Predict,
     PredictResponse,
     Suggestion,
+    TextEdit,
     TextRequest,
     Timings,
     TokenEdit,
@@ -28,13 +33,14 @@ from server.schema import (
 )
 from server.settings import Settings
 
-TOKEN_COMPLETE = "token-complete"  # the half-typed name is a whole one: it is an edit after all
-# A change is found by reading its line anew, and nobody writes a longer one by hand.
+# Each change tokenizes its line again, and a longer line is not written by hand.
 _LIMIT_LINE = 20_000
+_DEFAULT_EAGERNESS = "balanced"
+_LEAST_PROBABILITY = 1e-9
 
 
 class Refused(Exception):
-    """A request that is wrong in itself: a stable code, and a sentence without the user's text."""
+    """A request that is wrong in itself, with a stable code and a sentence without the user's text."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -42,15 +48,30 @@ class Refused(Exception):
         self.message = message
 
 
-class Answer(NamedTuple):
+class Question(NamedTuple):
+    """A request in the model's terms."""
+
+    state: State
+    edits: list[Edit]
+    sources: list[tuple[int, ...]]  # for each edit: the request's edits that it came from
+    cursor: int | None = None  # slot to the left of the cursor
+    prefix: str = ""
+    prefix_start: int | None = None  # offset, when the request's text holds the prefix
+    bursts: tuple[int, ...] = ()  # for each burst the number of edits up to its end
+    silence: str | None = None  # known before the model is asked
+
+
+class Outcome(NamedTuple):
+    """Suggestions, best first, or the reason why there are none."""
+
     suggestions: list[Suggestion]
-    silence: str | None
+    silence: Silence | None
 
 
 def answer_request(
     predictor: Predictor, request: TextRequest | TokenRequest, settings: Settings
 ) -> PredictResponse:
-    """The stateless call: everything anew."""
+    """Answer a stateless call: everything is computed from the request."""
     bundle = predictor.bundle
     began = time.perf_counter()
     if isinstance(request, TextRequest):
@@ -59,16 +80,15 @@ def answer_request(
         question = question_from_tokens(request, predictor, settings)
     history = predictor.open(question.state)
     encoded = time.perf_counter()
-    bring(history, 0, question.edits)
-    aim(history, question.cursor, question.prefix)
+    sync_history(history, 0, question.edits)
+    look_at_cursor(history, question.cursor, question.prefix)
     stepped = time.perf_counter()
-    answer = _answer_question(predictor, history, question, request)
-    if answer.silence == TOKEN_COMPLETE and isinstance(request, TextRequest):
-        whole = question_from_text(request, predictor, settings, has_prefix=False)
-        history = history if whole.state == question.state else predictor.open(whole.state)
-        bring(history, 0, whole.edits)
-        aim(history, whole.cursor, whole.prefix)
-        answer = _answer_question(predictor, history, whole, request)
+    if question.silence is not None:
+        outcome = Outcome([], Silence(question.silence))
+    elif isinstance(request, TextRequest):
+        outcome = _answer_text(predictor, history, question, request, settings)
+    else:
+        outcome = _answer_tokens(predictor, history, _make_token_wish(request))
     timings = Timings(
         encode=1000 * (encoded - began),
         step=1000 * (stepped - encoded),
@@ -76,24 +96,22 @@ def answer_request(
     )
     name = ModelName(name=bundle.name, sha256=bundle.sha256)
     return PredictResponse(
-        suggestions=answer.suggestions, silence=answer.silence, model=name, timings=timings
+        suggestions=outcome.suggestions, silence=outcome.silence, model=name, timings=timings
     )
 
 
-def answer_stream(predictor: Predictor, history: AnyHistory, message: Predict) -> Answer:
-    """The streamed call: the history is there already, and looks where it should."""
-    predictions, silence = _decode(predictor, history, message, message.cursor, message.prefix)
-    made = _suggestions(predictor, history, predictions)
-    return _answer(made, silence)
+def answer_stream(predictor: Predictor, history: AnyHistory, message: Predict) -> Outcome:
+    """Answer a streamed question: the history has its edits already, and its window shows the cursor."""
+    return _answer_tokens(predictor, history, _make_token_wish(message))
 
 
 def limit_edits(predictor: Predictor) -> int:
-    """How many past edits fit in a history."""
+    """Tell how many past edits fit in a history."""
     return predictor.bundle.config.limit_history
 
 
-def bring(history: AnyHistory, keep: int, append: Sequence[Edit]) -> None:
-    """Bring a history level with its client."""
+def sync_history(history: AnyHistory, keep: int, append: Sequence[Edit]) -> None:
+    """Give a history the edits of its client: keep the first ones, append the others."""
     try:
         history.keep(keep)
         history.append(append)
@@ -101,16 +119,22 @@ def bring(history: AnyHistory, keep: int, append: Sequence[Edit]) -> None:
         raise Refused("invalid-edit", f"{error}.") from None
 
 
-def aim(history: AnyHistory, cursor: int | None, prefix: str) -> None:
-    """Let the model see the name that is being typed, wherever in a long file that is."""
+def look_at_cursor(history: AnyHistory, cursor: int | None, prefix: str) -> None:
+    """Let the window of a long file show the name that is being typed."""
     _check_cursor(history.slots, cursor)
-    history.look_at(cursor if prefix else None)
+    if isinstance(history, WindowedHistory):
+        history.look_at(cursor if prefix else None)
+
+
+def needs_encoding(history: AnyHistory) -> bool:
+    """Tell whether the next prediction encodes a state first, which takes long."""
+    return isinstance(history, WindowedHistory) and history.needs_encoding
 
 
 def question_from_tokens(request: TokenRequest, predictor: Predictor, settings: Settings) -> Question:
     check_bundle(request.bundle, predictor)
     check_state(request.state, predictor, settings)
-    edits = checked_edits(request.edits, predictor)
+    edits = read_edits(request.edits, predictor)
     sources: list[tuple[int, ...]] = [(index,) for index in range(len(edits))]
     return Question(tuple(request.state), edits, sources, request.cursor, request.prefix)
 
@@ -118,29 +142,86 @@ def question_from_tokens(request: TokenRequest, predictor: Predictor, settings: 
 def question_from_text(
     request: TextRequest, predictor: Predictor, settings: Settings, *, has_prefix: bool = True
 ) -> Question:
+    """Record a request's edits as the language server records a user's. `has_prefix` is false if the name at the cursor
+    is finished."""
+    _check_text(request, settings)
+    changes = [Change(edit.start, edit.end, edit.text) for edit in request.edits]
+    recorder = Recorder(predictor.bundle.require_tokenizer(), request.text, limit_edits(predictor))
+    for step, seconds in steps_of(changes, _seconds_of(request.edits)):
+        is_long = _has_long_line(recorder.text.lines, step)
+        if not is_long:
+            recorder.record(step, seconds)
+        if is_long or _has_long_line(recorder.text.lines, step):
+            return Question((START, END), [], [], silence=Silence.TOO_LONG)
+    recorder.finish_name()
+    if request.cursor is not None and has_prefix:
+        recorder.resume_name(request.cursor)
+    return _question(recorder, request)
+
+
+def _question(recorder: Recorder, request: TextRequest) -> Question:
+    sources: list[tuple[int, ...]] = []
+    for burst in recorder.bursts:
+        sources += [tuple(burst.changes)] * (burst.end - len(sources))
+    name, cursor = recorder.partial, request.cursor
+    if name is None and cursor is not None:
+        slot: int | None = recorder.slot_before(cursor)
+    else:
+        slot = recorder.cursor
+    is_rewritten = recorder.last_rebase == len(request.edits) > 0
+    return Question(
+        state=recorder.state,
+        edits=recorder.edits,
+        sources=sources,
+        cursor=slot,
+        prefix=recorder.prefix,
+        prefix_start=None if name is None else name.start,
+        bursts=tuple(recorder.burst_ends),
+        silence=Silence.TOO_LONG if is_rewritten else None,
+    )
+
+
+def _check_text(request: TextRequest, settings: Settings) -> None:
     if len(request.text) > settings.limit_text:
         raise Refused("text-too-long", f"The text has more than {settings.limit_text} code points.")
     if len(request.edits) > settings.limit_edits:
         raise Refused("too-many-edits", f"More than {settings.limit_edits} edits: send the newest.")
-    writer = Writer(TokenText(predictor.bundle.require_tokenizer(), request.text))
+    length = len(request.text)
     for index, edit in enumerate(request.edits):
-        try:
-            writer.write(index, Change(edit.start, edit.end, edit.text))
-        except ValueError as error:
-            raise Refused("invalid-edit", f"Edit {index}: {error}.") from None
-        if len(writer.text) > settings.limit_text:
+        if not edit.start <= edit.end <= length:
+            reason = f"change from {edit.start} to {edit.end} is outside a text of {length} characters"
+            raise Refused("invalid-edit", f"Edit {index}: {reason}.")
+        length += len(edit.text) - (edit.end - edit.start)
+        if length > settings.limit_text:
             raise Refused("text-too-long", f"The text grows to more than {settings.limit_text} code points.")
-        if _longest_line(writer.text, edit.start, edit.start + len(edit.text)) > _LIMIT_LINE:
-            return Question((START, END), [], [], silence=TOO_LONG)
-    if request.cursor is not None and request.cursor > len(writer.text):
-        raise Refused(
-            "invalid-cursor", f"The cursor {request.cursor} is beyond the text's {len(writer.text)}."
-        )
-    return writer.question(request.cursor, limit_edits(predictor), has_prefix=has_prefix)
+    if request.cursor is not None and request.cursor > length:
+        raise Refused("invalid-cursor", f"The cursor {request.cursor} is beyond the text's {length}.")
 
 
-def _longest_line(text: TokenText, start: int, end: int) -> int:
-    return max(map(len, text.segments[text.segment_at(start) : text.segment_at(end) + 1]))
+def _seconds_of(edits: Sequence[TextEdit]) -> list[float] | None:
+    """The times of the edits; None if they have none."""
+    times = [edit.time for edit in edits if edit.time is not None]
+    if not times:
+        return None
+    if len(times) < len(edits):
+        index = next(index for index, edit in enumerate(edits) if edit.time is None)
+        raise Refused("invalid-edit", f"Edit {index}: it has no time, but others have one.")
+    for index, (before, after) in enumerate(pairwise(times), start=1):
+        if after < before:
+            raise Refused("invalid-edit", f"Edit {index}: its time {after} is before the time {before}.")
+    return [time / 1000 for time in times]
+
+
+def _has_long_line(lines: Lines, step: Sequence[Change]) -> bool:
+    """Is one of the lines that these changes touch, before or after, too long?"""
+    touched = [
+        segment
+        for start, end, text in step
+        for segment in lines.segments[
+            lines.segment_at(start) : lines.segment_at(max(end, start + len(text))) + 1
+        ]
+    ]
+    return max(map(len, touched)) > _LIMIT_LINE
 
 
 def check_bundle(named: str, predictor: Predictor) -> None:
@@ -161,7 +242,8 @@ def check_state(state: Sequence[int], predictor: Predictor, settings: Settings) 
         raise Refused("invalid-state", f"Between its ends a state has tokens from 4 to {size - 1}.")
 
 
-def checked_edits(edits: Sequence[TokenEdit], predictor: Predictor, kept: int = 0) -> list[Edit]:
+def read_edits(edits: Sequence[TokenEdit], predictor: Predictor, kept: int = 0) -> list[Edit]:
+    """Convert edits from the wire; refuse tokens that the vocabulary does not have, and more edits than fit."""
     limit, size = limit_edits(predictor), len(predictor.bundle.require_tokenizer())
     if kept + len(edits) > limit:
         raise Refused("too-many-edits", f"More than {limit} edits: fold the oldest into the state.")
@@ -172,34 +254,150 @@ def checked_edits(edits: Sequence[TokenEdit], predictor: Predictor, kept: int = 
     return result
 
 
-def _answer_question(
-    predictor: Predictor,
-    history: AnyHistory,
-    question: Question,
-    request: TextRequest | TokenRequest,
-) -> Answer:
-    if question.silence is not None:
-        return Answer([], question.silence)
-    predictions, silence = _decode(predictor, history, request, question.cursor, question.prefix)
-    placed = [_placed(each, question) for each in _suggestions(predictor, history, predictions)]
-    return _answer([_told(each, question) for each in placed if each is not None], silence)
+def _make_token_wish(request: TokenRequest | Predict) -> Wish:
+    return _make_wish(request, request.cursor, request.prefix, tuple(request.bursts))
 
 
-def _decode(
-    predictor: Predictor,
-    history: AnyHistory,
-    request: TextRequest | TokenRequest | Predict,
-    cursor: int | None,
-    prefix: str,
-) -> tuple[list[Predicted], str | None]:
-    """Predictions, best first; or why there are none."""
-    bundle = predictor.bundle
-    threshold = (
-        request.threshold if request.threshold is not None else bundle.calibration.threshold(request.until)
+def _make_wish(
+    request: TextRequest | TokenRequest | Predict, cursor: int | None, prefix: str, bursts: tuple[int, ...]
+) -> Wish:
+    """Put a request's question in the words of the search."""
+    return Wish(
+        until=request.until,
+        limit=request.limit,
+        threshold=request.threshold,
+        cursor=cursor,
+        prefix=prefix,
+        eagerness=request.eagerness or _DEFAULT_EAGERNESS,
+        burst_ends=bursts,
+        pause_seconds=None if request.pause is None else request.pause / 1000,
     )
-    wish = Wish(until=request.until, limit=request.limit, threshold=threshold, cursor=cursor, prefix=prefix)
-    decoded = decode(history, wish, bundle.require_tokenizer(), bundle.calibration)
-    return decoded.predictions, decoded.silence
+
+
+def _answer_text(
+    predictor: Predictor,
+    history: History | WindowedHistory,
+    question: Question,
+    request: TextRequest,
+    settings: Settings,
+) -> Outcome:
+    """Answer in the text of the request, which has the half-typed name."""
+    wish = _make_wish(request, question.cursor, question.prefix, question.bursts)
+    if predictor.suggester is not None and wish.until == "hunk":
+        outcome = _judge(predictor, predictor.suggester, history, wish)
+        return Outcome([_name_sources(each, question) for each in outcome.suggestions], outcome.silence)
+    decoded = _decode(predictor, history, wish)
+    if decoded.name:  # the prefix is a whole name: read the request again with the name among its edits
+        question = question_from_text(request, predictor, settings, has_prefix=False)
+        if tuple(history.slots.contents[: history.slots.state_length]) != question.state:
+            history = predictor.open(question.state)
+        sync_history(history, 0, question.edits)
+        look_at_cursor(history, question.cursor, question.prefix)
+        wish = _make_wish(request, question.cursor, question.prefix, question.bursts)
+        decoded = _decode(predictor, history, wish)
+    suggestions = [_skip_prefix(each, question) for each in _render_all(predictor, history, decoded)]
+    named = [_name_sources(each, question) for each in suggestions if each is not None]
+    return Outcome(named, None if named else decoded.silence or Silence.NO_OP)
+
+
+def _answer_tokens(predictor: Predictor, history: AnyHistory, wish: Wish) -> Outcome:
+    """Answer in the text of the state and the edits, which does not have the half-typed name."""
+    if predictor.suggester is not None and wish.until == "hunk":
+        return _judge_tokens(predictor, predictor.suggester, history, wish)
+    decoded = _decode(predictor, history, wish)
+    if decoded.name:
+        return _answer_after_name(predictor, history, wish, decoded.name)
+    suggestions = _render_all(predictor, history, decoded)
+    return Outcome(suggestions, None if suggestions else decoded.silence or Silence.NO_OP)
+
+
+def _judge(predictor: Predictor, suggester: Suggester, history: AnyHistory, wish: Wish) -> Outcome:
+    """Answer a question about hunks in the editor's text, which has the half-typed word."""
+    calibration = predictor.bundle.calibration
+    threshold = (
+        wish.threshold if wish.threshold is not None else calibration.threshold("hunk", wish.eagerness)
+    )
+    facts = StreamFacts(wish.burst_ends, wish.pause_seconds, wish.cursor, wish.prefix)
+    judgement = suggester.suggest(history, facts, threshold, wish.limit)
+    word = [wire_edit(edit) for edit in judgement.word_edits]
+    suggestions = [
+        Suggestion(
+            start=each.change.start,
+            end=each.change.end,
+            text=each.change.text,
+            confidence=each.confidence,
+            log_probability=log(max(_LEAST_PROBABILITY, min(1.0, each.confidence))),
+            edits=[*word, *(wire_edit(edit) for edit in each.edits)],
+            tokens=lex(each.change.text),
+            because=list(each.because),
+        )
+        for each in judgement.changes
+    ]
+    return Outcome(suggestions, judgement.silence)
+
+
+def _judge_tokens(predictor: Predictor, suggester: Suggester, history: AnyHistory, wish: Wish) -> Outcome:
+    """Answer a question about hunks in the text of the state and the edits, which does not have the half-typed word."""
+    outcome = _judge(predictor, suggester, history, wish)
+    if not wish.prefix or not outcome.suggestions or wish.cursor is None:
+        return outcome
+    tokenizer = predictor.bundle.require_tokenizer()
+    begin = render(
+        history.slots, [Edit(wish.cursor, tokenizer.encode_segment(wish.prefix)[0])], tokenizer
+    ).start
+    suggestions = [_take_out_name(each, begin, wish.prefix) for each in outcome.suggestions]
+    kept = [each for each in suggestions if each is not None]
+    return Outcome(kept, None if kept else Silence.NO_TEXT_RANGE)
+
+
+def _answer_after_name(
+    predictor: Predictor, history: AnyHistory, wish: Wish, name: tuple[Edit, ...]
+) -> Outcome:
+    """Answer for the text with a name that is whole, though the client still counts it as half-typed."""
+    known, begin = len(history.slots.edits), _offset_after(predictor, history.slots, name)
+    with history.try_edits():
+        history.append(name)
+        decoded = _decode(predictor, history, wish._replace(cursor=None, prefix=""))
+        found = _render_all(predictor, history, decoded)
+    wire_name = [wire_edit(edit) for edit in name]
+    suggestions = []
+    for each in found:
+        without = _take_out_name(each, begin, wish.prefix)
+        if without is not None:
+            because = [index for index in each.because if index < known]
+            update = {"edits": [*wire_name, *each.edits], "because": because}
+            suggestions.append(without.model_copy(update=update))
+    if suggestions:
+        return Outcome(suggestions, None)
+    return Outcome([], decoded.silence or (Silence.NO_TEXT_RANGE if found else Silence.NO_OP))
+
+
+def _offset_after(predictor: Predictor, slots: Slots, name: tuple[Edit, ...]) -> int:
+    """Give the offset at which a name's edits insert it."""
+    return render(slots, name, predictor.bundle.require_tokenizer()).start
+
+
+def _take_out_name(suggestion: Suggestion, begin: int, name: str) -> Suggestion | None:
+    """Convert a suggestion for the text with a name at `begin` to the text without it; None when it changes the name.
+
+    A suggestion right after the name continues it: so it spells the name, and begins where the name began."""
+    start, end, text = suggestion.start, suggestion.end, suggestion.text
+    after = begin + len(name)
+    if start < begin and end <= begin:
+        return suggestion
+    if start > after:
+        return suggestion.model_copy(update={"start": start - len(name), "end": end - len(name)})
+    if start == after:
+        text, start = name + text, begin
+    if start == begin and end >= after and text.startswith(name):
+        update = {"start": begin, "end": end - len(name), "text": text, "continues_prefix": True}
+        return suggestion.model_copy(update=update)
+    return None
+
+
+def _decode(predictor: Predictor, history: AnyHistory, wish: Wish) -> Decoded:
+    bundle = predictor.bundle
+    return decode(history, wish, bundle.require_tokenizer(), bundle.calibration)
 
 
 def _check_cursor(slots: Slots, cursor: int | None) -> None:
@@ -213,24 +411,16 @@ def _check_cursor(slots: Slots, cursor: int | None) -> None:
         raise Refused("invalid-cursor", "The cursor is beyond the end token.")
 
 
-def _answer(suggestions: list[Suggestion], silence: str | None) -> Answer:
-    if suggestions:
-        return Answer(suggestions, None)
-    return Answer([], silence or NO_OP)
-
-
-def _suggestions(
-    predictor: Predictor, history: AnyHistory, predictions: Sequence[Predicted]
-) -> list[Suggestion]:
+def _render_all(predictor: Predictor, history: AnyHistory, decoded: Decoded) -> list[Suggestion]:
     tokenizer = predictor.bundle.require_tokenizer()
-    made = [_suggestion(history.slots, prediction, tokenizer) for prediction in predictions]
-    return [suggestion for suggestion in made if suggestion is not None]
+    rendered = [_render(history.slots, each, tokenizer) for each in decoded.predictions]
+    return [suggestion for suggestion in rendered if suggestion is not None]
 
 
-def _suggestion(slots: Slots, prediction: Predicted, tokenizer: Tokenizer) -> Suggestion | None:
-    """None when the predicted tokens spell no text: half of a character cannot be shown."""
+def _render(slots: Slots, decoded: DecodedEdits, tokenizer: Tokenizer) -> Suggestion | None:
+    """Render decoded edits as one replacement; None when their tokens spell no text, such as half of a character."""
     try:
-        change = render(slots, prediction.edits, tokenizer)
+        change = render(slots, decoded.edits, tokenizer)
         change.text.encode()
     except UnicodeError:
         return None
@@ -238,17 +428,17 @@ def _suggestion(slots: Slots, prediction: Predicted, tokenizer: Tokenizer) -> Su
         start=change.start,
         end=change.end,
         text=change.text,
-        confidence=min(1.0, max(0.0, prediction.confidence)),
-        log_probability=min(0.0, prediction.log_probability),
-        edits=[wire_edit(edit) for edit in prediction.edits],
-        tokens=[token for run in _inserted(slots, prediction.edits) for token in _lexical(run, tokenizer)],
-        because=list(prediction.because),
-        continues_prefix=prediction.continues_prefix,
+        confidence=min(1.0, max(0.0, decoded.confidence)),
+        log_probability=min(0.0, decoded.log_probability),
+        edits=[wire_edit(edit) for edit in decoded.edits],
+        tokens=[token for run in _find_inserted(slots, decoded.edits) for token in _lex(run, tokenizer)],
+        because=list(decoded.because),
+        continues_prefix=decoded.continues_prefix,
     )
 
 
-def _inserted(slots: Slots, edits: Sequence[Edit]) -> list[list[int]]:
-    """The inserted tokens, those apart that do not follow one another in the text."""
+def _find_inserted(slots: Slots, edits: Sequence[Edit]) -> list[list[int]]:
+    """Find the inserted tokens, as runs that follow one another in the text."""
     runs: list[list[int]] = []
     last = -1  # the slot of the newest insertion
     for slot, edit in enumerate(edits, start=len(slots.contents)):
@@ -261,12 +451,12 @@ def _inserted(slots: Slots, edits: Sequence[Edit]) -> list[list[int]]:
     return runs
 
 
-def _lexical(tokens: Sequence[int], tokenizer: Tokenizer) -> list[str]:
+def _lex(tokens: Sequence[int], tokenizer: Tokenizer) -> list[str]:
     return lex(b"".join(tokenizer.bytes_of[token] for token in tokens).decode("utf-8", "replace"))
 
 
-def _placed(suggestion: Suggestion, question: Question) -> Suggestion | None:
-    """From the text without the prefix, which it goes on from, to the text that has it; None when nothing is left."""
+def _skip_prefix(suggestion: Suggestion, question: Question) -> Suggestion | None:
+    """Convert a suggestion that spells the prefix to the text that has the prefix; None when nothing is left."""
     begin, length = question.prefix_start, len(question.prefix)
     if begin is None:
         return suggestion
@@ -280,7 +470,7 @@ def _placed(suggestion: Suggestion, question: Question) -> Suggestion | None:
     )
 
 
-def _told(suggestion: Suggestion, question: Question) -> Suggestion:
-    """With the request's own edits as reasons."""
+def _name_sources(suggestion: Suggestion, question: Question) -> Suggestion:
+    """Name the request's own edits as reasons."""
     because = {source for index in suggestion.because for source in question.sources[index]}
     return suggestion.model_copy(update={"because": sorted(because)})

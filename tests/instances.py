@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from model.editing.edits import DELETE, END, START, Edit, Instance, Slots, State
-from model.features.slot_positions import Places
+from model.features.slot_positions import SlotPositions
 
 VOCABULARY_SIZE = 13
 tokens = st.integers(DELETE + 1, VOCABULARY_SIZE - 1)
@@ -28,8 +28,8 @@ def instances(draw: st.DrawFn, max_edits: int = 7) -> Instance:
     return Instance(tuple(slots.contents[: slots.state_length]), tuple(slots.edits))
 
 
-def places_after(instance: Instance, count: int, capacity: int = 3) -> Places:
-    places = Places(instance.state, capacity)
+def positions_after(instance: Instance, count: int, capacity: int = 3) -> SlotPositions:
+    positions = SlotPositions(instance.state, capacity)
     for edit in instance.edits[:count]:
-        places.apply(edit)
-    return places
+        positions.apply(edit)
+    return positions

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from model.config import ModelConfig
-from model.editing.burst import Change
+from model.editing.change import Change
 from model.editing.edits import Instance
 from model.editing.tokenizer import Tokenizer, train
 from model.inference.calibration import Calibration
@@ -24,8 +24,9 @@ from model.networks.incremental import IncrementalNetwork
 from training.data.batches import make_batch
 from training.data.dataset import Kind
 from training.export import export
-from training.runs.measure import Accuracy, add_scores, loss_of
-from training.trajectories.trajectory import Session, instance_from_session
+from training.runs.accuracy import Accuracy, add_scores
+from training.runs.loss import compute_loss
+from training.trajectories.trajectory import Trajectory, instance_from_trajectory
 
 OUT = Path(__file__).parent / "data" / "tiny_bundle"
 _VOCABULARY_SIZE = 384
@@ -92,7 +93,7 @@ def fit(network: IncrementalNetwork, tokenizer: Tokenizer, steps: int) -> None:
     for step in range(1, steps + 1):
         batch = make_batch(network.config, [next(instances) for _ in range(_BATCH)])
         scores = network(batch)
-        loss = loss_of(scores, batch)
+        loss = compute_loss(scores, batch)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -107,7 +108,7 @@ def fit(network: IncrementalNetwork, tokenizer: Tokenizer, steps: int) -> None:
 def _instances(tokenizer: Tokenizer, random: Random) -> Iterator[Instance]:
     while True:
         session = _session(_text(random), random)
-        instance = session and instance_from_session(session, tokenizer, _LIMIT_EDITS)
+        instance = session and instance_from_trajectory(session, tokenizer, _LIMIT_EDITS)
         if instance:
             yield instance
 
@@ -132,7 +133,7 @@ def _name(random: Random) -> str:
     return "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=random.randint(1, 5)))
 
 
-def _session(text: str, random: Random) -> Session | None:
+def _session(text: str, random: Random) -> Trajectory | None:
     """One name or number replaced wherever it stands, downwards or upwards."""
     found = sorted(set(re.findall(r"[a-z_]{2,}|\d+", text)) - {"def", "for", "in", "if", "return", "print"})
     old = random.choice(found)
@@ -145,7 +146,7 @@ def _session(text: str, random: Random) -> Session | None:
         changes.append(Change(start + number * grown, end + number * grown, new))
     if random.random() < 0.3:
         changes = [Change(start, end, new) for start, end in reversed(places)]
-    return Session(text, tuple(changes), Kind.RENAME, conditioning=1)
+    return Trajectory(text, tuple(changes), Kind.RENAME, conditioning=1)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import IO
 import pytest
 
 from lsp.fetch import fetch
-from lsp.service import Service
+from lsp.service_process import ServiceProcess
 from model.editing.change import Change
 from tests.lsp.editor import Editor, editing
 
@@ -153,7 +153,7 @@ async def test_the_child_imports_nothing_that_the_users_environment_names(
 ) -> None:
     monkeypatch.chdir(workspace)
     monkeypatch.setenv("PYTHONPATH", str(workspace))
-    service = Service(str(TINY_BUNDLE), "cpu", "warning")
+    service = ServiceProcess(str(TINY_BUNDLE), "cpu", "warning")
     try:
         await fetch(await service.address(), "/model", timeout_seconds=30)
     finally:
@@ -165,7 +165,7 @@ async def test_the_child_finds_a_bundle_that_is_named_from_the_current_folder(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(TINY_BUNDLE.parent)
-    service = Service(TINY_BUNDLE.name, "cpu", "warning")
+    service = ServiceProcess(TINY_BUNDLE.name, "cpu", "warning")
     try:
         await fetch(await service.address(), "/model", timeout_seconds=30)
     finally:

@@ -23,9 +23,9 @@ from tqdm import tqdm
 from model.inference.bundle import Bundle, seal
 from model.inference.calibration import FEATURES, RISING, Calibration, Evidence, Knots
 from model.inference.predictor import Predictor
-from training.cases import read_cases
 from training.data.examples import load_examples
-from training.evaluate import measure_bundle
+from training.runs.evaluation import measure_bundle
+from training.suite.cases import read_cases
 from training.suite.next_edit import ask
 
 WANTED_PRECISION = 0.9  # of what is shown at the default threshold
@@ -43,8 +43,8 @@ class Sample(NamedTuple):
     is_right: bool
 
 
-def isotonic(scores: Sequence[float], right: Sequence[bool]) -> Knots:
-    """The rising curve from score to share of right ones, by pooling adjacent violators."""
+def fit_isotonic(scores: Sequence[float], right: Sequence[bool]) -> Knots:
+    """Fit the rising curve from score to the share that is right, by pooling adjacent violators."""
     order = np.argsort(scores, kind="stable")
     x = np.asarray(scores, dtype=float)[order]
     y = np.asarray(right, dtype=float)[order]
@@ -62,8 +62,8 @@ def _chunks(values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     return np.array_split(values, max(1, len(values) // _POOL))
 
 
-def threshold_for(confidences: Sequence[float], right: Sequence[bool], wanted: float) -> float:
-    """The lowest confidence such that what is at or above it is right often enough."""
+def find_threshold(confidences: Sequence[float], right: Sequence[bool], wanted: float) -> float:
+    """Find the lowest confidence at which predictions of this confidence or more are right often enough."""
     values, hits = np.asarray(confidences, dtype=float), np.asarray(right, dtype=float)
     for threshold in np.unique(values):
         shown = values >= threshold
@@ -73,7 +73,8 @@ def threshold_for(confidences: Sequence[float], right: Sequence[bool], wanted: f
 
 
 def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Calibration:
-    predictor = Predictor(replace(bundle, calibration=Calibration()), device="cpu")
+    """Measure a bundle and fit its calibration."""
+    predictor = Predictor(bundle, device="cpu").with_calibration(Calibration())
     samples: dict[str, list[Sample]] = {}
     found = read_cases(cases)
     # Which of several predictions comes first depends on the calibration: so it is measured again with a first one.
@@ -81,19 +82,21 @@ def calibrate(bundle: Bundle, cases: Path, data: str | None, count: int) -> Cali
         answers = [ask(predictor, case) for case in tqdm(part, unit=" cases")]
         spoken = [answer for answer in answers if answer.change is not None]
         samples["hunk"] = [Sample(answer.evidence, answer.is_right) for answer in spoken]
-        predictor.bundle = replace(bundle, calibration=fitted(samples))
+        predictor = predictor.with_calibration(fit_calibration(samples))
     if data is not None:
         _, tokens = measure_bundle(predictor, load_examples(data, "dev", count=count))
         samples["token"] = [Sample(Evidence(token.score, token.score), token.is_right) for token in tokens]
-    return fitted(samples)
+    return fit_calibration(samples)
 
 
-def fitted(samples: Mapping[str, Sequence[Sample]]) -> Calibration:
-    """The weights, lines and thresholds for what was measured."""
+def fit_calibration(samples: Mapping[str, Sequence[Sample]]) -> Calibration:
+    """Fit the weights, curves and thresholds to what was measured."""
     enough = len(samples.get("hunk", ())) >= _LEAST_WEIGHED
-    plain = Calibration(weights={"hunk": logistic_weights(samples["hunk"])} if enough else {})
+    plain = Calibration(weights={"hunk": fit_weights(samples["hunk"])} if enough else {})
     knots = {
-        until: isotonic([plain.score(until, s.evidence) for s in of_until], [s.is_right for s in of_until])
+        until: fit_isotonic(
+            [plain.score(until, s.evidence) for s in of_until], [s.is_right for s in of_until]
+        )
         for until, of_until in samples.items()
     }
     curves = replace(plain, knots=knots)
@@ -101,25 +104,25 @@ def fitted(samples: Mapping[str, Sequence[Sample]]) -> Calibration:
     for until, of_until in samples.items():
         confidences = [curves.confidence(until, s.evidence) for s in of_until]
         right = [s.is_right for s in of_until]
-        thresholds[until] = round(threshold_for(confidences, right, WANTED_PRECISION), 4)
+        thresholds[until] = round(find_threshold(confidences, right, WANTED_PRECISION), 4)
     return replace(curves, thresholds=thresholds)
 
 
-def logistic_weights(samples: Sequence[Sample]) -> dict[str, float]:
-    """How much each part of the evidence tells, by logistic regression; what must not speak against does not."""
+def fit_weights(samples: Sequence[Sample]) -> dict[str, float]:
+    """Weigh each part of the evidence by logistic regression; a part in RISING gets no negative weight."""
     kept = list(FEATURES)
     right = np.array([s.is_right for s in samples], dtype=float)
     while True:
         inputs = np.array([[s.evidence.features()[name] for name in kept] for s in samples])
-        found = dict(zip(kept, _regression(inputs, right).tolist(), strict=True))
+        found = dict(zip(kept, _fit_logistic(inputs, right).tolist(), strict=True))
         against = [name for name in RISING if found.get(name, 0.0) < 0]
         if not against:
             return {name: found.get(name, 0.0) for name in FEATURES}
         kept.remove(against[0])
 
 
-def _regression(inputs: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights of a logistic regression, by Newton's method; the last column, a constant, is left off."""
+def _fit_logistic(inputs: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fit the weights of a logistic regression by Newton's method; the constant is left off."""
     means, scales = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), 1e-6)
     columns = np.column_stack([(inputs - means) / scales, np.ones(len(inputs))])
     penalty = np.diag([*[_PENALTY] * inputs.shape[1], 1e-6])

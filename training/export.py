@@ -22,13 +22,14 @@ from safetensors.torch import save_file
 from model.config import ModelConfig
 from model.editing.tokenizer import Tokenizer
 from model.features.arrays import implicit_batch
+from model.inference import graph_names as names
 from model.inference.bundle import Bundle, BundleError, read_manifest, seal
 from model.inference.calibration import Calibration
 from model.inference.predictor import Predictor
 from model.networks.incremental import IncrementalNetwork, TorchBatch
 from training.data.examples import load_examples
 from training.graphs.eight_bits import shrink
-from training.graphs.network_graphs import graphs_of, random_instance
+from training.graphs.network_graphs import make_graphs, random_instance
 from training.graphs.shared_weights import share_weights
 from training.runs import checkpoint
 
@@ -55,11 +56,11 @@ def export(
     partial.mkdir(parents=True)
     try:
         _write_files(network.eval(), config, tokenizer, partial, name, calibration or Calibration(), card)
-        graphs = graphs_of(network, config)
+        graphs = make_graphs(network, config)
         _write_graphs(graphs, partial, name)
         _refuse_disagreement(network, partial, _TOLERANCE)
         # Not the one that encodes: that has many rows for each matrix, and is not bound by reading them.
-        if shrink(graphs["step"]) + shrink(graphs["content"]):
+        if shrink(graphs[names.STEP]) + shrink(graphs[names.CONTENT]):
             _write_graphs(graphs, partial, name)
             _refuse_disagreement(network, partial, _ROUNDED_TOLERANCE)
         shutil.rmtree(directory, ignore_errors=True)
@@ -97,13 +98,13 @@ def _write_graphs(graphs: dict[str, Any], directory: Path, name: str) -> None:
 
 
 def _refuse_disagreement(network: IncrementalNetwork, directory: Path, tolerance: float) -> None:
-    difference = disagreement(network, Predictor(Bundle.load(directory), device="cpu"))
+    difference = measure_disagreement(network, Predictor(Bundle.load(directory), device="cpu"))
     if difference > tolerance:
         raise ValueError(f"the exported graphs differ from the network by {difference:.2g}: nothing to ship")
 
 
-def disagreement(network: IncrementalNetwork, predictor: Predictor) -> float:
-    """The largest difference of log-probabilities between the network and the graphs, over random histories."""
+def measure_disagreement(network: IncrementalNetwork, predictor: Predictor) -> float:
+    """Measure the largest difference of log-probabilities between the network and the graphs, over random histories."""
     config, worst = network.config, 0.0
     for seed, (length, count) in enumerate([(5, 3), (53, 7), (190, 11)]):
         length = min(length, config.limit_tokens)  # a longer one is seen through a window
@@ -124,12 +125,12 @@ def disagreement(network: IncrementalNetwork, predictor: Predictor) -> float:
 
 
 def _difference(ours: NDArray[np.float32], expected: NDArray[np.float32]) -> float:
-    """The largest difference of log-probabilities, of those that can matter."""
+    """Find the largest difference of those log-probabilities that can matter."""
     return float(np.abs(ours - expected)[expected > _NEGLIGIBLE].max())
 
 
 def load_run(folder: Path) -> tuple[IncrementalNetwork, ModelConfig, Tokenizer | None]:
-    """The network of a run or of a bundle, and the tokenizer of what it was trained on."""
+    """Load the network of a run or of a bundle, and the tokenizer of its training data."""
     network, config = checkpoint.load_network(folder)
     if not isinstance(network, IncrementalNetwork):
         raise ValueError(
@@ -144,15 +145,15 @@ def load_run(folder: Path) -> tuple[IncrementalNetwork, ModelConfig, Tokenizer |
 
 
 class _Known(NamedTuple):
-    """What a bundle has that a run has not."""
+    """The parts of a bundle that a run does not have."""
 
     name: str | None = None
     calibration: Calibration | None = None
     card: str | None = None
 
 
-def _known_of(folder: Path) -> _Known:
-    """Of a bundle of an older format too."""
+def _read_known(folder: Path) -> _Known:
+    """Read the parts of a bundle of any format that a run does not have."""
     if not (folder / "manifest.json").is_file():
         return _Known()
     manifest = read_manifest(folder)
@@ -164,15 +165,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("run", type=Path, help="folder of a training run, or of a bundle to be made anew")
+    parser.add_argument("run", type=Path, help="folder of a training run, or of a bundle to export again")
     parser.add_argument("--out", type=Path, required=True, help="folder of the bundle")
     parser.add_argument(
-        "--name", help="of the bundle; unless given that of the bundle to be made anew, or the folder's"
+        "--name", help="of the bundle; by default that of the bundle to export again, or the folder's"
     )
     options = parser.parse_args(arguments)
     try:
         network, config, tokenizer = load_run(options.run)
-        known = _known_of(options.run)
+        known = _read_known(options.run)
         bundle = export(
             network,
             config,

@@ -14,35 +14,27 @@ import json
 import os
 import shutil
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from tqdm import tqdm
 
-from model.editing.tokenizer import Tokenizer, hash_of, train
-from training.data.dataset import DatasetWriter, shard_notes
-from training.personal.own_history import recorded, saved_sessions, write_own
-from training.sources.corpus import SPLITS, Repository, read_corpus, repository_at
-from training.sources.git import (
-    files_at,
-    keep_share,
-    language_of,
-    read_texts,
-    rejected_text,
-)
+from model.editing.tokenizer import Tokenizer, train
+from training.data.line_cache import CachingTokenizer
+from training.personal.own_history import read_recordings, read_saves, write_own_history
+from training.sources.corpus import Repository, read_corpus, repository_at
 from training.sources.recording_reader import default_folder
+from training.sources.vocabulary import sample_texts
 from training.sources.vscode_history import default_folders
-from training.trajectories.excerpts import DIFFERENCES, SETTINGS, Windows
-from training.trajectories.jobs import Job, run
-from training.trajectories.trajectory import RememberingTokenizer
+from training.trajectories.excerpts import ExcerptCutter
+from training.trajectories.jobs import MiningJob, join_parts, run_jobs
+from training.trajectories.mining_setting import SETTINGS, MiningSetting
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = _make_parser().parse_args(arguments)
     try:
         return int(options.run(options))
     except ValueError as error:
@@ -50,96 +42,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def find_repositories(options: argparse.Namespace) -> list[Repository]:
-    """The repositories asked for: by path, or by their names in a corpus file."""
-    if options.corpus is None:
-        return [repository_at(Path(path), options.split) for path in options.repositories]
-    return read_corpus(options.corpus, options.mirrors, options.repositories)
-
-
-# Histories
-
-
 def mine_git(options: argparse.Namespace) -> int:
-    setting = replace(SETTINGS[options.setting], **_changed_settings(options))
-    tokenizer = Tokenizer(options.tokenizer.read_text(encoding="utf-8"))
+    """Git histories to a dataset."""
     parts = options.out.with_name(options.out.name + ".parts")
-    job = Job(
+    job = MiningJob(
         repository=Repository("", Path(), ""),
         tokenizer_path=options.tokenizer,
-        setting=setting,
+        setting=_choose_setting(options, options.setting),
         parts=parts,
         exclusions=tuple(options.exclude_commits.read_text().split()) if options.exclude_commits else (),
         limit_pairs=options.limit_pairs,
         languages=tuple(options.language),
         seed=options.seed,
     )
-    jobs = [replace(job, repository=repository) for repository in find_repositories(options)]
+    jobs = [replace(job, repository=repository) for repository in _find_repositories(options)]
     if not jobs:
         raise ValueError("no repository is given")
     if not options.finished:
-        run(jobs, options.processes)
-    manifest = join(jobs, tokenizer, options.out)
+        run_jobs(jobs, options.processes)
+    manifest = join_parts(jobs, Tokenizer(options.tokenizer.read_text(encoding="utf-8")), options.out)
     if not (options.keep_parts or options.finished):
         shutil.rmtree(parts)
     print(json.dumps({"splits": manifest["splits"], "counts": manifest["counts"]}, indent=1))
     return 0
 
 
-def join(jobs: Sequence[Job], tokenizer: Tokenizer, out: Path) -> dict[str, Any]:
-    """One dataset of the finished parts of all jobs; its manifest."""
-    writer = DatasetWriter(out, len(tokenizer), hash_of(tokenizer.spellings))
-    for split in SPLITS:
-        shards = [shard for job in jobs if job.repository.split == split for shard in job.shards()]
-        if shards:
-            writer.join(split, shards, seed=jobs[0].seed)
-    counts: Counter[str] = Counter()
-    for job in jobs:
-        of_repository: Counter[str] = Counter()
-        if not job.shards():
-            continue  # its turn did not come: it is no source of this dataset
-        for shard in job.shards():
-            of_repository.update(shard_notes(shard)["counts"])
-        counts.update(of_repository)
-        repository = job.repository
-        writer.manifest["sources"].append(
-            {
-                "repository": repository.name,
-                "commit": repository.commit,
-                "licence": repository.licence,
-                "split": repository.split,
-                "counts": dict(of_repository),
-            }
-        )
-    setting = jobs[0].setting
-    writer.manifest["counts"] = dict(counts.most_common())
-    writer.manifest["setting"] = setting.to_json() | {
-        "seed": jobs[0].seed,
-        "limit_pairs": jobs[0].limit_pairs,
-        "difference": DIFFERENCES[setting.name],
-    }
-    writer.close(tokenizer.json)
-    return writer.manifest
-
-
-def _changed_settings(options: argparse.Namespace) -> dict[str, Any]:
-    names = {
-        "limit_state": options.limit_tokens,
-        "limit_edits": options.limit_edits,
-        "refactorings": options.refactorings,
-    }
-    return {name: value for name, value in names.items() if value is not None}
-
-
-# The vocabulary
-
-
 def mine_tokenizer(options: argparse.Namespace) -> int:
-    """Train a vocabulary on files of the newest commit, the same number of bytes from each repository."""
-    repositories = [r for r in find_repositories(options) if r.split == "train" or options.corpus is None]
+    """Files of repositories to a vocabulary."""
+    repositories = [r for r in _find_repositories(options) if r.split == "train" or options.corpus is None]
+    limit, languages = options.bytes_of_repository, set(options.language)
     texts: list[str] = []
     for repository in tqdm(repositories, unit=" repositories"):
-        texts.extend(_sample_texts(repository, options))
+        texts.extend(sample_texts(repository, limit_bytes=limit, languages=languages, seed=options.seed))
     tokenizer = train(texts, options.vocabulary)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(tokenizer.json, encoding="utf-8")
@@ -148,40 +82,35 @@ def mine_tokenizer(options: argparse.Namespace) -> int:
     return 0
 
 
-def _sample_texts(repository: Repository, options: argparse.Namespace) -> Iterator[str]:
-    files = files_at(repository.path, repository.commit)
-    random = Random(f"{options.seed}:{repository.name}")
-    random.shuffle(files)
-    languages = set(options.language)
-    files = [
-        f
-        for f in files
-        if random.random() < keep_share(f[0]) and (not languages or language_of(f[0]) in languages)
-    ]
-    left = options.bytes_of_repository
-    for text in read_texts(repository.path, [blob for _, blob in files]):
-        if left <= 0:
-            return
-        if text is not None and rejected_text(text) is None:
-            left -= len(text)
-            yield text[:left] if left < 0 else text
-
-
-# What a person's own editor kept
-
-
 def mine_own(options: argparse.Namespace) -> int:
-    """The user's own saves or recordings."""
-    setting = replace(SETTINGS["product"], **_changed_settings(options))
-    tokenizer = RememberingTokenizer(options.tokenizer.read_text(encoding="utf-8"))
+    """The user's own saves or recordings to a dataset."""
+    setting = _choose_setting(options, "product")
+    tokenizer = CachingTokenizer(options.tokenizer.read_text(encoding="utf-8"))
     folders = [options.folder] if options.folder else options.default_folders()
-    sessions = options.sessions(folders, Windows(tokenizer, setting), options.seed)
-    manifest = write_own(tqdm(sessions, unit=" sessions"), tokenizer, setting, options.out)
+    trajectories = options.trajectories(folders, ExcerptCutter(tokenizer, setting), options.seed)
+    manifest = write_own_history(tqdm(trajectories, unit=" trajectories"), tokenizer, setting, options.out)
     print(json.dumps(manifest["splits"]))
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _find_repositories(options: argparse.Namespace) -> list[Repository]:
+    """The repositories asked for: by path, or by their names in a corpus file."""
+    if options.corpus is None:
+        return [repository_at(Path(path), options.split) for path in options.repositories]
+    return read_corpus(options.corpus, options.mirrors, options.repositories)
+
+
+def _choose_setting(options: argparse.Namespace, name: str) -> MiningSetting:
+    """The setting of that name, with the values that were given instead."""
+    given: dict[str, Any] = {
+        "limit_state": options.limit_tokens,
+        "limit_edits": options.limit_edits,
+        "refactorings": options.refactorings,
+    }
+    return replace(SETTINGS[name], **{field: value for field, value in given.items() if value is not None})
+
+
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m training.mine", description="Histories to a dataset.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -213,16 +142,18 @@ def _parser() -> argparse.ArgumentParser:
     vocabulary.add_argument("--bytes-of-repository", type=int, default=1_000_000)
 
     saves = commands.add_parser("vscode-history", help="VS Code's local history")
-    saves.set_defaults(run=mine_own, sessions=saved_sessions, default_folders=default_folders)
+    saves.set_defaults(run=mine_own, trajectories=read_saves, default_folders=default_folders)
     recordings = commands.add_parser("recordings", help="what the language server recorded")
-    recordings.set_defaults(run=mine_own, sessions=recorded, default_folders=lambda: [default_folder()])
+    recordings.set_defaults(
+        run=mine_own, trajectories=read_recordings, default_folders=lambda: [default_folder()]
+    )
     for command in (saves, recordings):
         command.add_argument("folder", nargs="?", type=Path)
     for command in (git, saves, recordings):
         command.add_argument("--tokenizer", type=Path, required=True)
         command.add_argument("--limit-tokens", type=int, help="tokens of a state")
         command.add_argument("--limit-edits", type=int)
-        command.add_argument("--refactorings", type=float, help="synthetic refactorings for each session")
+        command.add_argument("--refactorings", type=float, help="synthetic refactorings for each trajectory")
     for command in (git, vocabulary, saves, recordings):
         command.add_argument("--out", type=Path, required=True)
         command.add_argument("--seed", type=int, default=0)

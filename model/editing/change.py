@@ -1,4 +1,4 @@
-"""A change: one replacement in a text. Apart from `model.editing.burst` so that it is imported without the tokenizer."""
+"""A change: one replacement in a text. It is imported without the tokenizer."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -13,9 +13,27 @@ class Change(NamedTuple):
     end: int
     text: str
 
+    @property
+    def growth(self) -> int:
+        """The number of code points by which the text gets longer."""
+        return len(self.text) - (self.end - self.start)
+
+    @property
+    def new_end(self) -> int:
+        """The end of the replacement in the text after the change."""
+        return self.start + len(self.text)
+
+    def apply_to(self, text: str) -> str:
+        """Make the change."""
+        return text[: self.start] + self.text + text[self.end :]
+
+    def shifted(self, offset: int) -> "Change":
+        """The same change in a text that has so many more code points before it."""
+        return Change(self.start + offset, self.end + offset, self.text)
+
 
 def common_length(one: Items, other: Items) -> int:
-    """How many items two texts, or two tuples, have in common at their beginning. By halves: texts may be long."""
+    """Count the items that two texts, or two tuples, have in common at their beginning. By halves: texts may be long."""
     low, high = 0, min(len(one), len(other)) + 1  # equal up to low, not up to high
     if one[: high - 1] == other[: high - 1]:
         return high - 1

@@ -1,8 +1,8 @@
-"""Where each of many pieces begins: the lines of a text by code points or by tokens.
+"""The offsets at which many pieces begin: the lines of a text, counted in code points or in tokens.
 
-Somebody types in one place of a long file. What begins after that place moves with each key, all by the same amount: so the
-numbers there are left as they are, and one number says by how much they have moved. A change costs as much as its distance
-from the one before, not as much as the file.
+A user types at one spot of a long file. All pieces after that spot move with each key by the same amount. So their numbers are
+left as they are, and one number says by how much they have moved. A change costs as much as its distance from the change
+before, not as much as the file.
 """
 
 from bisect import bisect_right
@@ -10,17 +10,17 @@ from collections.abc import Iterable
 from itertools import accumulate
 
 
-class Starts:
+class LineIndex:
     """The starts of pieces that follow one another, and the end of the last."""
 
     def __init__(self, lengths: Iterable[int]) -> None:
         self._values = list(accumulate(lengths, initial=0))
-        self._place = 0  # from this piece on `_moved` is to be added
+        self._border = 0  # from this piece on `_moved` is to be added
         self._moved = 0
 
     def __getitem__(self, piece: int) -> int:
-        """Where a piece begins; after the last one, where all of them end."""
-        return self._values[piece] + (self._moved if piece >= self._place else 0)
+        """The start of a piece; for the number after the last piece, the end of all."""
+        return self._values[piece] + (self._moved if piece >= self._border else 0)
 
     @property
     def end(self) -> int:
@@ -28,25 +28,25 @@ class Starts:
 
     def piece_at(self, offset: int) -> int:
         """The piece that holds an offset; the last one at the end, and of empty ones the last."""
-        count, values, place = len(self._values) - 1, self._values, self._place
-        if place < count and offset >= values[place] + self._moved:
-            return bisect_right(values, offset - self._moved, place, count) - 1
-        return max(0, bisect_right(values, offset, 0, min(place, count)) - 1)
+        count, values, border = len(self._values) - 1, self._values, self._border
+        if border < count and offset >= values[border] + self._moved:
+            return bisect_right(values, offset - self._moved, border, count) - 1
+        return max(0, bisect_right(values, offset, 0, min(border, count)) - 1)
 
     def replace(self, first: int, last: int, lengths: Iterable[int]) -> None:
-        """The pieces from `first` up to `last` become others of these lengths."""
-        self._go_to(last)
+        """Put pieces of these lengths in the place of those from `first` up to `last`."""
+        self._move_border(last)
         before = self[last]
         begin = self._values[first] if first < last else before
         *fresh, after = accumulate(lengths, initial=begin)
         self._values[first:last] = fresh
-        self._place = first + len(fresh)
+        self._border = first + len(fresh)
         self._moved += after - before
 
-    def _go_to(self, place: int) -> None:
+    def _move_border(self, border: int) -> None:
         values, moved = self._values, self._moved
-        if place > self._place:
-            values[self._place : place] = [value + moved for value in values[self._place : place]]
+        if border > self._border:
+            values[self._border : border] = [value + moved for value in values[self._border : border]]
         else:
-            values[place : self._place] = [value - moved for value in values[place : self._place]]
-        self._place = place
+            values[border : self._border] = [value - moved for value in values[border : self._border]]
+        self._border = border

@@ -1,354 +1,429 @@
-"""From changes to the stream of one document: a base state and the implicit edits since.
+"""Changes of one document to a stream: a base state and the implicit edits since.
 
-Changes to one region without a pause or a jump are a burst. While it is open its edits are the token diff of the region since
-it began, so only the tail of the stream ever changes; when it closes they are frozen. The name still being typed is
-not part of the stream: it is a prefix that a prediction continues. At any moment
+The same recorder serves the language server, a request to the service, the suite, and the mining of recordings and commits.
+It is told the changes step by step, with their time where it is known. Changes that touch one region are a burst (see
+`model.editing.burst`). While a burst is open its edits are the token difference of its lines since it began, so only the tail of
+the stream ever changes; when it ends they are frozen. Bursts keep the order in which they began. The name still being typed
+is not part of the stream: it is a prefix that a prediction continues. At any moment
 
-    text of (state + edits), with the prefix put in at its place  ==  the editor's text.
+    text of (state + edits), with the prefix put in  ==  the editor's text.
 """
 
 from collections import deque
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
 from typing import NamedTuple
 
-from model.editing.burst import Burst, Replaced, TokenText, half_typed
+from model.editing.burst import Burst
 from model.editing.change import Change, common_length
 from model.editing.edits import Edit, Slots, State
+from model.editing.fold import count_to_fold, fold
+from model.editing.lines import Lines, Splice
+from model.editing.name_borders import half_typed, is_in_name
+from model.editing.token_text import HalfTyped, Replaced, Tokens, TokenText
 from model.editing.tokenizer import Tokenizer
 
 PAUSE_SECONDS = 1.0  # a longer pause ends a burst
-JUMP_LINES = 8  # so does a change farther away than this
-_LIMIT_BURST_LINES = (
-    400  # several cursors make long regions; beyond this, diffing one at each keystroke is felt
-)
-_LIMIT_BURST_EDITS = (
-    40  # of one cursor; a longer burst has made its point, and is diffed anew at each keystroke
-)
-_LIMIT_CHECKPOINTS = 200  # how far back undo is recognised, in changes
-_REWRITTEN_SHARE = 0.25  # a change of more of the file than this is a new beginning ...
-_REWRITTEN_LENGTH = 400  # ... unless it is so short that someone may have typed or pasted it in a small file
-_FORMATTER_SECONDS = 1.0  # a formatter on save works between the last keystroke and the save
-_NOBODY_SECONDS = 0.3  # nobody goes elsewhere or indents some lines, and saves within this
+_LIMIT_BURST_EDITS = 40  # of one cursor; a longer burst would be compared as a whole at each key
+_LIMIT_CHECKPOINTS = 200  # undo is recognised so many steps back
+_REWRITTEN_SHARE = 0.25  # a step that changes more of the file than this is a new beginning ...
+_REWRITTEN_LENGTH = 400  # ... unless it is so short that a user may have typed or pasted it in a small file
+_FORMATTER_SECONDS = 1.0  # a formatter on save works between the last key and the save
+_SUDDEN_SECONDS = 0.3  # no user goes elsewhere or indents some lines, and saves within this
+_FAR_LINES = 8  # a formatter changes lines farther away than this from those that the user changed
 _LIMIT_NAME = 64  # code points; the tokenizer splits longer names
-_TYPED_AT_ONCE = (
-    3  # an editor that gathers keystrokes sends this many; a longer whole name was pasted or completed
-)
+_TYPED_AT_ONCE = 3  # an editor that gathers keys sends so many; a longer whole name was pasted or completed
 
 
-class Run(NamedTuple):
-    """A frozen burst: where its edits end in the stream, and whether they were our own suggestion."""
+class RecordedBurst(NamedTuple):
+    """The edits of one burst in the stream: they begin at the end of the burst before."""
 
     end: int
-    accepted: bool
+    accepted: bool  # it was a suggestion that the user accepted
+    time: float | None  # of its last change, in seconds; None if unknown
+    changes: range  # the numbers of its changes among all that the recorder was told
 
 
 class _Checkpoint(NamedTuple):
-    """The stream as it was after some change: undo returns to it."""
+    """The stream as it was after some step: undo returns to it."""
 
     fingerprint: int
-    length: int
+    token_count: int
     edits: tuple[Edit, ...]
-    runs: tuple[Run, ...]
-    partial: Change | None
+    bursts: tuple[RecordedBurst, ...]
+    name: HalfTyped | None
+    name_begin: int  # the number of the first change in the burst that the name is of
+
+
+def steps_of(
+    changes: Sequence[Change], times: Sequence[float] | None
+) -> Iterator[tuple[list[Change], float | None]]:
+    """Changes of one time are one step, such as one key at several cursors; without times each change is a step."""
+    if times is None:
+        yield from (([change], None) for change in changes)
+        return
+    for time, timed in groupby(zip(changes, times, strict=True), key=lambda pair: pair[1]):
+        yield [change for change, _ in timed], time
 
 
 class Recorder:
-    """The stream of one document."""
+    """The stream of one document.
 
-    state: State  # the base snapshot
+    `is_typed` is false for changes that were mined and not typed, such as the hunks of a commit: each is a burst of its own however
+    large it is, and a return to an earlier text is no undo."""
+
+    state: State  # the base
     slots: Slots
-    _frozen: int  # edits of closed bursts
-    _runs: list[Run]
-    _burst: Burst | None
-    _partial: Change | None
-    _accepting: bool  # the open burst is our own suggestion
-    _jumped: bool  # the newest changes went elsewhere than those before
-    _scattered: bool  # they were several, and not the same in several places
-    _blank: bool  # they were several, and nothing but blanks came and went
-    _time: float  # of the newest changes
+    partial: HalfTyped | None  # the half-typed name
+    _frozen: list[RecordedBurst]
+    _burst: Burst | None  # the open one
+    _time: float | None  # of the newest step
+    _formatter_seconds: float  # a save within this makes the newest step a formatter's
     _checkpoints: deque[_Checkpoint]
 
-    def __init__(self, tokenizer: Tokenizer, text: str, limit_edits: int = 100) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, text: str, limit_edits: int = 100, *, is_typed: bool = True
+    ) -> None:
         self._limit_edits = limit_edits
+        self._is_typed = is_typed
         self.text = TokenText(tokenizer, text)
         self._fingerprint = sum(map(hash, self.text.tokens))
-        self.generation = 0  # counts base snapshots
+        self._told = 0  # changes so far
+        self._burst_begin = 0  # the number of the first change in the open burst
+        self.generation = 0  # counts bases
+        self.last_rebase = (
+            0  # the number of changes that the newest base had seen when the edits were forgotten
+        )
         self._begin()
 
-    # --- what the stream is ---
+    # --- the stream ---
 
     @property
     def edits(self) -> list[Edit]:
         return self.slots.edits
 
     @property
-    def partial(self) -> Change | None:
-        """The place of the half-typed name in the text."""
-        return self._partial
+    def bursts(self) -> list[RecordedBurst]:
+        """The bursts that the edits came in, oldest first; the open one is the last."""
+        if len(self.edits) == self._frozen_end:
+            return list(self._frozen)
+        return [*self._frozen, self._recorded(accepted=False)]
+
+    @property
+    def burst_ends(self) -> list[int]:
+        """The indices in the stream at which bursts end."""
+        return [burst.end for burst in self.bursts]
 
     @property
     def prefix(self) -> str:
         """The half-typed name."""
-        return self.text.between(self._partial.start, self._partial.end) if self._partial is not None else ""
+        return self.partial.text if self.partial is not None else ""
 
     @property
     def cursor(self) -> int | None:
         """The implicit position of the token left of the half-typed name."""
-        if self._partial is None:
+        if self.partial is None:
             return None
-        segment = self.text.segment_at(self._partial.start)
-        left = self.text.around(self._partial).left
-        return self.slots.order[self.text.tokens_before(segment) + len(left)]
+        return self.slots.order[self.text.tokens_before(self.partial.segment) + len(self.partial.left)]
 
-    # --- what happens ---
+    # --- events ---
 
     def record(
-        self, changes: Sequence[Change], now: float, *, accepted: bool = False, rewrite: bool = False
+        self,
+        changes: Sequence[Change],
+        now: float | None = None,
+        *,
+        accepted: bool = False,
+        rewrite: bool = False,
     ) -> None:
-        """Take in the changes of one notification, oldest first."""
-        if rewrite or len(changes) > self._limit_edits or self._is_rewrite(changes):
-            for change in changes:
-                self._replace(change)
+        """Make the changes of one step, oldest first, and take them into the stream. Times, in seconds, never decrease."""
+        splices = [self.text.lines.replace(change) for change in changes]
+        self.follow(splices, now, accepted=accepted, rewrite=rewrite)
+
+    def follow(
+        self, splices: Sequence[Splice], now: float | None, *, accepted: bool = False, rewrite: bool = False
+    ) -> None:
+        """Take in the changes of one step that are made to the lines already."""
+        if not splices:
+            return
+        if rewrite or self._is_rewrite(splices):
+            for splice in splices:
+                self._tokenize(splice)
+            self._told += len(splices)
             self.rebase()
             return
-        if accepted:
-            self.freeze()
-        cut = len(changes) == 1 and self._cuts_name(changes[0])
-        self._jumped, self._blank = self._take(changes, now)
-        self._scattered = len({(change.end - change.start, change.text) for change in changes}) > 1
+        is_own_burst = accepted or not self._is_typed
+        self._formatter_seconds = self._find_formatter_seconds(splices)
+        self._end_burst_before(splices, now, is_own_burst=is_own_burst)
         self._time = now
-        self._partial = None if accepted or len(changes) != 1 else self._half_typed(changes[0], cut)
+        for splice in splices:
+            self._extend(splice)
+        self.partial = None if is_own_burst or len(splices) != 1 else self._find_half_typed(splices[0])
         self._update()
-        self._accepting = accepted
-        if accepted:
-            self.freeze()
+        if self._burst is not None:
+            self._burst.settle()
+        if is_own_burst:
+            self._freeze(accepted)
         self._return_to_checkpoint()
         self._fold()
-        self._checkpoint()
+        self._add_checkpoint()
 
     def move_cursor(self, offset: int) -> None:
-        """The cursor left the half-typed name: it is as it shall be."""
-        if self._partial is not None and offset != self._partial.end:
-            if self._burst is None:
-                self._burst = self._burst_of_partial(self._partial)
-            self._partial = None
+        """Finish the half-typed name if the cursor left it."""
+        if self.partial is not None and offset != self.partial.end:
+            self.finish_name()
+
+    def finish_name(self) -> None:
+        """Take the half-typed name into the stream as it is."""
+        if self.partial is None:
+            return
+        self._burst = self._burst or self._burst_of_name()
+        self.partial = None
+        self._update()
+        self._fold()
+
+    def resume_name(self, cursor: int) -> None:
+        """Take the name left of the cursor out of the stream as half typed, if the open burst typed some of it."""
+        name = half_typed(self.text.lines, cursor)
+        begin = cursor - len(name)
+        if self._burst is not None and self._burst.has_typed_in(begin, cursor):
+            self.partial = self.text.take_out(begin, cursor)
             self._update()
-            self._fold()
 
     def freeze(self) -> None:
         """End the burst. A name still half typed is carried over to the next."""
-        if self._burst is not None and (not self._runs or self._runs[-1].end < len(self.edits)):
-            self._runs.append(Run(len(self.edits), self._accepting))
-        self._burst = None
-        self._accepting = False
-        self._frozen = len(self.edits)
+        self._freeze(accepted=False)
 
     def save(self, now: float) -> None:
-        """A save ends the burst; what a formatter did right before it is a new beginning, nobody's intent."""
-        pause = now - self._time
-        is_sudden = (self._jumped or self._blank) and pause < _NOBODY_SECONDS
-        if is_sudden or (self._scattered and pause < _FORMATTER_SECONDS):
+        """End the burst. If a formatter made the newest step, begin with a new base: its changes show no intent."""
+        if self.changed_since(now - self._formatter_seconds):
             self.rebase()
         self.freeze()
 
     def rebase(self) -> None:
-        """Forget the edits: the text of now is the new base snapshot."""
+        """Forget the edits: the current text is the new base."""
         self.generation += 1
+        self.last_rebase = self._told
         self._begin()
 
-    # --- what others ask about the stream; see lsp.hunks as well ---
+    def share(self, lines: Lines) -> None:
+        """Use another store of the same text. Its owner makes changes there and then tells `follow`."""
+        assert lines.segments == self.text.lines.segments
+        self.text.lines = lines
+
+    # --- questions about the stream ---
 
     def changed_since(self, then: float) -> bool:
-        return self._time >= then
-
-    def is_accepted(self, index: int) -> bool:
-        """Was this edit of the stream our own suggestion?"""
-        return next((run.accepted for run in self._runs if index < run.end), False)
-
-    @property
-    def run_ends(self) -> set[int]:
-        """Where frozen bursts end in the stream."""
-        return {run.end for run in self._runs}
+        return self._time is not None and self._time > then
 
     def offsets_of_tokens(self, explicit: Sequence[int]) -> list[int]:
         """The offsets, in the text, at which tokens of the current state begin."""
         return [self._offset_of_token(each) for each in explicit]
 
-    def _offset_of_token(self, explicit: int) -> int:
-        index = max(0, explicit - 1)  # one for START
-        if self._partial is not None:
-            segment = self.text.segment_at(self._partial.start)
-            left, right = self.text.around(self._partial)
-            first, count = self.text.tokens_before(segment), len(left) + len(right)
-            if first <= index < first + count:
-                before = (*left, *right)[: index - first]
-                return self.with_prefix(self.text.start_of(segment) + self._length(before))
-            if index >= first + count:  # the text has the half-typed name's tokens as well
-                index += len(self.text.tokens[segment]) - count
-        if index >= self.text.tokens_before(len(self.text.tokens)):
-            return len(self.text)
-        segment = self.text.segment_of_token(index)
-        before = self.text.tokens[segment][: index - self.text.tokens_before(segment)]
-        return self.text.start_of(segment) + self._length(before)
-
-    def _length(self, tokens: Sequence[int]) -> int:
-        return sum(self.text.tokenizer.lengths[token] for token in tokens)
-
     def with_prefix(self, offset: int) -> int:
         """An offset in the stream's text as an offset in the editor's, which has the half-typed name as well."""
-        if self._partial is None or offset <= self._partial.start:
+        if self.partial is None or offset <= self.partial.start:
             return offset
-        return offset + self._partial.end - self._partial.start
+        return offset + len(self.partial.text)
 
-    # --- how ---
+    def slot_before(self, offset: int) -> int:
+        """The slot of the last token that begins before an offset in the text; nothing is half typed there."""
+        segment = self.text.lines.segment_at(max(0, offset - 1))
+        count, begin = self.text.tokens_before(segment), self.text.lines.start_of(segment)
+        for token in self.text.tokens[segment]:
+            if begin >= offset:
+                break
+            begin += self.text.tokenizer.lengths[token]
+            count += 1
+        return self.slots.order[count]
+
+    def _offset_of_token(self, explicit: int) -> int:
+        index, text, name = max(0, explicit - 1), self.text, self.partial  # one for START
+        if name is not None:
+            first, count = text.tokens_before(name.segment), len(name.left) + len(name.right)
+            if first <= index < first + count:
+                before = (*name.left, *name.right)[: index - first]
+                return self.with_prefix(text.lines.start_of(name.segment) + text.length_of(before))
+            if index >= first + count:  # the text has the half-typed name's tokens as well
+                index += len(text.tokens[name.segment]) - count
+        if index >= text.token_count:
+            return len(text)
+        segment = text.segment_of_token(index)
+        before = text.tokens[segment][: index - text.tokens_before(segment)]
+        return text.lines.start_of(segment) + text.length_of(before)
+
+    # --- from a step to a burst ---
 
     def _begin(self) -> None:
         self.slots = Slots(self.text.state())
         self.state = tuple(self.slots.contents)
-        self._frozen = 0
-        self._runs = []
+        self.partial = None
+        self._frozen = []
         self._burst = None
-        self._partial = None
-        self._accepting = False
-        self._jumped = self._scattered = self._blank = False
-        self._time = float("-inf")
-        self._checkpoints = deque(maxlen=_LIMIT_CHECKPOINTS)
-        self._checkpoint()
+        self._time = None
+        self._formatter_seconds = 0.0
+        self._checkpoints = deque(maxlen=_LIMIT_CHECKPOINTS if self._is_typed else 0)
+        self._add_checkpoint()
 
-    def _is_rewrite(self, changes: Sequence[Change]) -> bool:
-        length = len(self.text)
-        removed = sum(change.end - change.start for change in changes)
-        inserted = sum(len(change.text) for change in changes)
-        size = max(removed, inserted)
-        return size > _REWRITTEN_LENGTH and size > _REWRITTEN_SHARE * max(length, length + inserted - removed)
+    def _is_rewrite(self, splices: Sequence[Splice]) -> bool:
+        """Is a step so large that it shows no intent: a checkout, a formatter, a generated text?"""
+        if not self._is_typed:
+            return False
+        removed = sum(len(splice.removed) for splice in splices)
+        inserted = sum(len(splice.change.text) for splice in splices)
+        size, after = max(removed, inserted), len(self.text)
+        before = after + removed - inserted
+        is_most = size > _REWRITTEN_LENGTH and size > _REWRITTEN_SHARE * max(before, after)
+        return is_most or len(splices) > self._limit_edits
 
-    def _take(self, changes: Sequence[Change], now: float) -> tuple[bool, bool]:
-        """Apply changes to the text and to the burst that is open then. Did they jump away from the burst, and were they
-        several and of blanks alone?"""
-        jumped = self._burst is not None and not any(map(self._is_near, changes))
-        is_long = len(changes) == 1 and len(self.edits) - self._frozen > _LIMIT_BURST_EDITS
-        if jumped or is_long or now - self._time > PAUSE_SECONDS:
-            self.freeze()
-        blank = len(changes) > 1
-        for number, change in enumerate(changes):
-            blank = blank and not (self.text.between(change.start, change.end) + change.text).strip()
-            if self._burst is not None and not self._fits(change):
-                if number:  # what the changes before this one did is not in the stream yet
-                    self._partial = None
-                    self._update()
-                self.freeze()
-            self._extend(change)
-        return jumped, blank
+    def _find_formatter_seconds(self, splices: Sequence[Splice]) -> float:
+        """How soon a save must follow for this step to be a formatter's; zero if no formatter makes such changes."""
+        if len(splices) > 1:
+            if len({(len(splice.removed), splice.change.text) for splice in splices}) > 1:
+                return _FORMATTER_SECONDS
+            if not any((splice.removed + splice.change.text).strip() for splice in splices):
+                return _SUDDEN_SECONDS
+        is_far = self._burst is not None and not any(
+            self._burst.is_within(_FAR_LINES, splice.first, splice.first + len(splice.old))
+            for splice in splices
+        )
+        return _SUDDEN_SECONDS if is_far else 0.0
 
-    def _extend(self, change: Change) -> None:
-        first, last = self._touched(change)
-        partial, segment = self._partial, -1
-        if self._burst is None and partial is not None:
-            segment = self.text.segment_at(partial.start)
-            if not first <= segment <= last:  # finished after all, before this change
-                self._burst, self._partial = self._burst_of_partial(partial), None
-                self._update()
-                self.freeze()
-        carried: tuple[int, ...] | None = None
-        if self._burst is None and self._partial is not None:
-            left, right = self.text.around(self._partial)
-            carried = (*left, *right)
-        replaced = self._replace(change)
-        if self._burst is not None:
-            self._burst.extend(replaced)
+    def _end_burst_before(self, splices: Sequence[Splice], now: float | None, *, is_own_burst: bool) -> None:
+        """End the open burst if this step does not continue it. A half-typed name that it continues is carried over."""
+        if self._burst is None and self.partial is None:
             return
-        if carried is not None:  # the name being typed is not in the stream yet: the burst begins without it
-            old = list(replaced.old)
-            old[segment - replaced.first] = carried
-            replaced = replaced._replace(old=tuple(old))
-        self._partial = None
-        self._burst = Burst(self.text, replaced)
+        changes = [splice.change for splice in splices]
+        is_long = len(splices) == 1 and len(self.edits) - self._frozen_end > _LIMIT_BURST_EDITS
+        is_paused = now is not None and self._time is not None and now - self._time > PAUSE_SECONDS
+        if not (is_own_burst or is_long or is_paused):
+            burst = self._burst or self._burst_of_name()
+            if burst is not None and burst.is_continued_by(changes):
+                self._burst = burst
+                return
+        carried = self._burst_of_name()
+        if carried is not None and not carried.is_continued_by(changes):
+            carried = None
+            self.finish_name()
+        self.freeze()
+        self._burst = carried
 
-    def _replace(self, change: Change) -> Replaced:
-        replaced = self.text.replace(change)
+    def _burst_of_name(self) -> Burst | None:
+        """A burst that has done nothing but type the half-typed name."""
+        return None if self.partial is None else Burst.of_name(self.text, self.partial)
+
+    def _extend(self, splice: Splice) -> None:
+        if self._burst is not None and not self._burst.has_room_for(
+            splice.first, splice.first + len(splice.old)
+        ):
+            self.partial = None
+            self._update()  # the changes of this step so far are not in the stream yet
+            self.freeze()
+        replaced = self._tokenize(splice)
+        if self._burst is None:
+            self._burst = Burst(self.text, replaced)
+            self._burst_begin = self._told
+        else:
+            self._burst.extend(replaced)
+        self._told += 1
+
+    def _tokenize(self, splice: Splice) -> Replaced:
+        replaced = self.text.follow(splice)
         fresh = self.text.tokens[replaced.first : replaced.first + replaced.new_count]
         self._fingerprint += sum(map(hash, fresh)) - sum(map(hash, replaced.old))
         return replaced
 
-    def _touched(self, change: Change) -> tuple[int, int]:
-        """The segments that a change will touch, as TokenText.replace will find them."""
-        first = self.text.segment_at(change.start - 1) if change.start else 0
-        return first, self.text.segment_at(change.end)
-
-    def _is_near(self, change: Change) -> bool:
-        assert self._burst is not None
-        first, last = self._touched(change)
-        end = self._burst.first + self._burst.count - 1
-        return first <= end + JUMP_LINES and last >= self._burst.first - JUMP_LINES
-
-    def _fits(self, change: Change) -> bool:
-        assert self._burst is not None
-        first, last = self._touched(change)
-        end = self._burst.first + self._burst.count
-        return max(end, last + 1) - min(first, self._burst.first) <= _LIMIT_BURST_LINES
-
-    def _cuts_name(self, change: Change) -> bool:
-        """Will this deletion take the end of a name? Then what is left of it is being typed anew."""
-        if change.text or change.start == change.end:
-            return False
-        segment = self.text.segment_at(change.start)
-        first = self.text.segments[segment][change.start - self.text.start_of(segment)]
-        return first == "_" or first.isalnum()
-
-    def _half_typed(self, change: Change, cut: bool) -> Change | None:
-        """The name that this change, already applied, left half typed at its end."""
-        cursor = change.start + len(change.text)
-        name = half_typed(self.text, cursor)
-        whole = name == change.text and len(name) > _TYPED_AT_ONCE
-        if not name or whole or len(name) > _LIMIT_NAME or not (change.text or cut):
+    def _find_half_typed(self, splice: Splice) -> HalfTyped | None:
+        """The name that a change, already made, left half typed at its end."""
+        change = splice.change
+        if not change.text and not (splice.removed and is_in_name(splice.removed[0])):
+            return None  # a deletion that takes the end of a name leaves the rest of it half typed; others do not
+        cursor = change.new_end
+        name = half_typed(self.text.lines, cursor)
+        is_whole = name == change.text and len(name) > _TYPED_AT_ONCE
+        if not name or is_whole or len(name) > _LIMIT_NAME:
             return None
-        return Change(cursor - len(name), cursor, "")
+        return self.text.take_out(cursor - len(name), cursor)
 
-    def _burst_of_partial(self, partial: Change) -> Burst:
-        """A burst that has done nothing yet but type the half-typed name."""
-        segment = self.text.segment_at(partial.start)
-        left, right = self.text.around(partial)
-        return Burst(self.text, Replaced(segment, ((*left, *right),), 1))
+    # --- from a burst to the stream ---
+
+    @property
+    def _frozen_end(self) -> int:
+        return self._frozen[-1].end if self._frozen else 0
+
+    def _recorded(self, accepted: bool) -> RecordedBurst:
+        return RecordedBurst(len(self.edits), accepted, self._time, range(self._burst_begin, self._told))
+
+    def _freeze(self, accepted: bool) -> None:
+        if len(self.edits) > self._frozen_end:
+            self._frozen.append(self._recorded(accepted))
+        self._burst = None
 
     def _update(self) -> None:
-        """Compute the edits of the open burst anew."""
+        """Bring the edits of the open burst up to date."""
         assert self._burst is not None
-        # More than the stream holds is a new beginning; what is certainly more is not even compared.
-        if self._burst.is_large or len(fresh := self._burst.edits(self._partial)) > self._limit_edits:
+        # More than the stream holds is a new beginning. A region that certainly has more is not even compared.
+        is_large = self._is_typed and self._burst.is_large
+        if is_large or len(fresh := self._burst.edits(self.partial)) > self._limit_edits:
             self.rebase()
             return
-        contents = [edit.content for edit in self.edits[self._frozen :]]
-        known = zip(self.slots.explicit_positions()[self._frozen :], contents, fresh, strict=False)
+        frozen = self._frozen_end
+        contents = [edit.content for edit in self.edits[frozen:]]
+        known = zip(self.slots.explicit_positions()[frozen:], contents, fresh, strict=False)
         kept = 0
         for position, content, edit in known:
             if edit != (position, content):
                 break
             kept += 1
-        self.slots.keep(self._frozen + kept)
+        self.slots.keep(frozen + kept)
         for edit in fresh[kept:]:
             self.slots.apply_explicit(edit)
 
+    def _fold(self) -> None:
+        if len(self.edits) <= self._limit_edits:
+            return
+        count = count_to_fold(self.burst_ends, self._frozen_end, self._limit_edits)
+        self.slots = fold(self.slots, count)
+        self.state = tuple(self.slots.contents[: self.slots.state_length])
+        self._frozen = [burst._replace(end=burst.end - count) for burst in self._frozen if burst.end > count]
+        self._checkpoints.clear()
+        self.generation += 1
+
+    # --- undo ---
+
+    def _add_checkpoint(self) -> None:
+        self._checkpoints.append(
+            _Checkpoint(
+                self._fingerprint,
+                self.text.token_count,
+                tuple(self.edits),
+                tuple(self.bursts),
+                self.partial,
+                self._burst_begin,
+            )
+        )
+
     def _return_to_checkpoint(self) -> None:
         """Undo and redo are not new intent: a text that was there before has the stream that it had then."""
-        length = len(self.text)
+        count = self.text.token_count
         for checkpoint in reversed(self._checkpoints):
-            if checkpoint.fingerprint == self._fingerprint and checkpoint.length == length:
+            if checkpoint.fingerprint == self._fingerprint and checkpoint.token_count == count:
                 if checkpoint.edits != tuple(self.edits):
                     self._restore(checkpoint)
                 return
 
     def _restore(self, checkpoint: _Checkpoint) -> None:
-        current, partial = list(self.edits), self._partial
+        current, name = list(self.edits), checkpoint.name
         self._replay(checkpoint.edits)
-        self._partial = checkpoint.partial
-        if self._spells_text():
+        if name is not None and name.end <= len(self.text):
+            name = self.text.take_out(name.start, name.end)
+        if name == checkpoint.name and self._spells_text(name):
+            self.partial = name
             self._burst = None
-            self._runs = list(checkpoint.runs)
-            self._frozen = len(self.edits)
+            self._frozen = list(checkpoint.bursts)
+            self._burst_begin = checkpoint.name_begin
         else:  # the same lines in another order
             self._replay(current)
-            self._partial = partial
 
     def _replay(self, edits: Sequence[Edit]) -> None:
         kept = common_length(tuple(edits), tuple(self.edits))
@@ -356,42 +431,9 @@ class Recorder:
         for edit in edits[kept:]:
             self.slots.apply(edit)
 
-    def _spells_text(self) -> bool:
-        """Is state + edits + prefix the text?"""
-        return self.slots.tokens()[1:-1] == list(chain.from_iterable(self._tokens_of_stream()))
-
-    def _tokens_of_stream(self) -> list[tuple[int, ...]]:
-        """The tokens of the text by segment, without the half-typed name."""
-        if self._partial is None:
-            return self.text.tokens
-        segment = self.text.segment_at(self._partial.start)
-        left, right = self.text.around(self._partial)
-        return [*self.text.tokens[:segment], (*left, *right), *self.text.tokens[segment + 1 :]]
-
-    def _fold(self) -> None:
-        """Let the oldest edits become part of the base when there are too many. Half at once: it costs an encoding."""
-        if len(self.edits) <= self._limit_edits:
-            return
-        room = self._limit_edits // 2
-        ends = [
-            run.end for run in self._runs if run.end <= self._frozen and len(self.edits) - run.end <= room
-        ]
-        count = min(ends, default=min(self._frozen, len(self.edits) - room))
-        explicit = self.slots.explicit_positions()[count:]
-        contents = [edit.content for edit in self.edits[count:]]
-        self.slots.keep(count)
-        self.state = tuple(self.slots.tokens())
-        self.slots = Slots(self.state)
-        for position, content in zip(explicit, contents, strict=True):
-            self.slots.apply_explicit(Edit(position, content))
-        self._frozen -= count
-        self._runs = [Run(run.end - count, run.accepted) for run in self._runs if run.end > count]
-        self._checkpoints.clear()
-        self.generation += 1
-
-    def _checkpoint(self) -> None:
-        self._checkpoints.append(
-            _Checkpoint(
-                self._fingerprint, len(self.text), tuple(self.edits), tuple(self._runs), self._partial
-            )
-        )
+    def _spells_text(self, name: HalfTyped | None) -> bool:
+        """Is state + edits, with this name put in, the text?"""
+        lines: list[Tokens] = self.text.tokens
+        if name is not None:
+            lines = [*lines[: name.segment], name.left + name.right, *lines[name.segment + 1 :]]
+        return self.slots.tokens()[1:-1] == list(chain.from_iterable(lines))

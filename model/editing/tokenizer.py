@@ -20,8 +20,8 @@ import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
 from model.editing.edits import SPECIALS
+from model.editing.lines import segments
 
-_SEGMENT = re.compile(r"(?:\r\n|\r|\n)[^\r\n]*|[^\r\n]+")
 # Names and digits are bounded so that a page of base64 is not one lexical token.
 _LEXICAL = re.compile(r"(?:\r\n|\r|\n)[ \t]*|[ \t]+|[^\W\d]\w{0,63}|\d{1,16}|[^\w\s]|\s|\w")
 
@@ -30,14 +30,6 @@ END_MARK = "▁"
 _CHARACTER_OF_BYTE = [chr(byte) if 33 <= byte <= 126 else chr(256 + byte) for byte in range(256)]
 _BYTE_OF_CHARACTER = {character: byte for byte, character in enumerate(_CHARACTER_OF_BYTE)}
 _CACHE_LIMIT = 200_000  # lexical tokens remembered; a large repository has fewer distinct ones
-
-
-def segments(text: str) -> list[str]:
-    """The lines of a text, each with the line break before it; at least one, which may be empty."""
-    found = _SEGMENT.findall(text)
-    if not found or text[0] in "\r\n":
-        found.insert(0, "")
-    return found
 
 
 def lex(text: str) -> list[str]:

@@ -1,11 +1,12 @@
-"""Instances as padded arrays: what the networks read.
+"""Instances as padded arrays: the input of the networks.
 
-Arrays of a batch are padded to its longest state (M) and its longest history (T); slot numbers are moved accordingly: columns
+Arrays of a batch are padded to its longest state (M) and its longest history (T). Slot numbers become columns: columns
 0..M-1 are the state's, column M + t is that of the edit with index t.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,38 +14,43 @@ from numpy.typing import NDArray
 from model.editing.edits import PAD, Instance, Slots
 from model.features.pointer_features import RELATIONS, relate
 from model.features.precedents import NOTHING_OFFERED
-from model.features.slot_positions import NEIGHBOURS, Places, apply_with_features
+from model.features.slot_positions import (
+    EDIT_FEATURES,
+    NEIGHBOURS,
+    EditFeatures,
+    SlotPositions,
+    Value,
+    apply_with_features,
+)
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Several instances as padded arrays, in the implicit representation."""
+@dataclass
+class BatchOf(EditFeatures[Value]):
+    """Several instances with padding, in the implicit representation: features of their edits (B, T, ...), and these."""
 
-    state: Ints  # (B, M)
-    state_mask: Bools  # (B, M)
-    positions: Ints  # (B, T) columns
-    contents: Ints  # (B, T)
-    edit_mask: Bools  # (B, T)
-    loss_mask: Bools  # (B, T) edits that are to be predicted
-    places: Ints  # (B, T)
-    subjects: Ints  # (B, T)
-    deletions: Ints  # (B, T) zero or one
-    neighbours: Ints  # (B, T, NEIGHBOURS)
-    moves: Ints  # (B, T)
-    steps: Ints  # (B, T)
-    replayed: Ints  # (B, T) what a precedent would have at the edit's position
-    replayed_kinds: Ints  # (B, T)
-    alive: Bools  # (B, T, M + T) slots that the edit can point at
-    buckets: Ints  # (B, T, RELATIONS, M + T) what is known of each slot; see model.features.pointer_features
+    state: Value  # (B, M)
+    state_mask: Value  # (B, M) bool
+    edit_mask: Value  # (B, T) bool
+    loss_mask: Value  # (B, T) bool; edits that are to be predicted
+    replayed: Value  # (B, T) the content that a precedent would have at the edit's position
+    replayed_kinds: Value  # (B, T)
+    alive: Value  # (B, T, M + T) bool; slots that the edit can point at
+    buckets: (
+        Value  # (B, T, RELATIONS, M + T) pointer features of each slot; see model.features.pointer_features
+    )
+
+
+class Batch(BatchOf[NDArray[Any]]):
+    """A batch of arrays."""
 
 
 def implicit_batch(instances: Sequence[Instance], multiple: int = 1, *, compare: bool = True) -> Batch:
-    """`multiple` is what the padded length of states must be a multiple of.
+    """Make a batch whose states are padded to a multiple of `multiple` tokens.
 
-    The paper's networks do not compare places: without `compare` the arrays that do have no columns, and cost nothing."""
+    The paper's networks read no pointer features. Without `compare` these arrays have no columns and cost nothing."""
     size = len(instances)
     longest = max(len(instance.state) for instance in instances)
     longest = -(-longest // multiple) * multiple
@@ -52,33 +58,30 @@ def implicit_batch(instances: Sequence[Instance], multiple: int = 1, *, compare:
 
     columns = longest + most if compare else 0
 
-    def ints(*shape: int, fill: int = 0) -> Ints:
-        return np.full((size, *shape), fill, dtype=np.int64)
+    def zeros(*shape: int) -> Ints:
+        return np.zeros((size, *shape), dtype=np.int64)
 
+    def falses(*shape: int) -> Bools:
+        return np.zeros((size, *shape), dtype=np.bool_)
+
+    features = {name: zeros(most) for name in EDIT_FEATURES} | {"neighbours": zeros(most, NEIGHBOURS)}
     batch = Batch(
-        state=ints(longest),
-        state_mask=np.zeros((size, longest), dtype=np.bool_),
-        positions=ints(most),
-        contents=ints(most),
-        edit_mask=np.zeros((size, most), dtype=np.bool_),
-        loss_mask=np.zeros((size, most), dtype=np.bool_),
-        places=ints(most),
-        subjects=ints(most),
-        deletions=ints(most),
-        neighbours=ints(most, NEIGHBOURS),
-        moves=ints(most),
-        steps=ints(most),
-        replayed=ints(most),
-        replayed_kinds=ints(most),
-        alive=np.zeros((size, most, longest + most), dtype=np.bool_),
-        buckets=ints(most, RELATIONS, columns),
+        **features,
+        state=zeros(longest),
+        state_mask=falses(longest),
+        edit_mask=falses(most),
+        loss_mask=falses(most),
+        replayed=zeros(most),
+        replayed_kinds=zeros(most),
+        alive=falses(most, longest + most),
+        buckets=zeros(most, RELATIONS, columns),
     )
     for row, instance in enumerate(instances):
-        _fill(batch, row, instance, compare=compare)
+        _fill_row(batch, row, instance, compare=compare)
     return batch
 
 
-def _fill(batch: Batch, row: int, instance: Instance, *, compare: bool) -> None:
+def _fill_row(batch: Batch, row: int, instance: Instance, *, compare: bool) -> None:
     length, count, longest = len(instance.state), len(instance.edits), batch.state.shape[1]
     batch.state[row, :length] = instance.state
     batch.state_mask[row, :length] = True
@@ -86,31 +89,23 @@ def _fill(batch: Batch, row: int, instance: Instance, *, compare: bool) -> None:
     batch.loss_mask[row, instance.conditioning : count] = True
     # Padding must still be able to point somewhere, or its softmax would have no mass at all.
     batch.alive[row, :, 0] = True
-    places = Places(instance.state, count)
+    positions = SlotPositions(instance.state, count)
     for index, edit in enumerate(instance.edits):
-        columns = places.by_column(longest)
+        columns = positions.by_column(longest)
         batch.alive[row, index, : len(columns)] = columns >= 0
         if compare:
-            _fill_comparisons(batch, row, index, places, columns, edit.position)
-        features = apply_with_features(places, edit)
-        is_late = edit.position >= length
-        batch.positions[row, index] = edit.position + (longest - length if is_late else 0)
-        batch.contents[row, index] = edit.content
-        batch.places[row, index] = features.place
-        batch.subjects[row, index] = features.subject
-        batch.deletions[row, index] = features.is_deletion
-        batch.neighbours[row, index] = features.neighbours
-        batch.moves[row, index] = features.move
-        batch.steps[row, index] = features.step
+            _fill_pointer_features(batch, row, index, positions, columns, edit.position)
+        features = apply_with_features(positions, edit, longest)
+        for name in EDIT_FEATURES:
+            getattr(batch, name)[row, index] = getattr(features, name)
 
 
-def _fill_comparisons(
-    batch: Batch, row: int, index: int, places: Places, columns: Ints, position: int
+def _fill_pointer_features(
+    batch: Batch, row: int, index: int, positions: SlotPositions, columns: Ints, slot: int
 ) -> None:
-    related = relate(places)
+    related = relate(positions)
     batch.buckets[row, index, :, : len(columns)] = related.buckets.take(columns, axis=1)
-    place = int(places.current[position])
-    offered = related.offered.get(place, NOTHING_OFFERED)
+    offered = related.offered.get(int(positions.current[slot]), NOTHING_OFFERED)
     batch.replayed[row, index], batch.replayed_kinds[row, index] = offered
 
 
@@ -128,6 +123,7 @@ class ExplicitBatch:
 
 
 def explicit_batch(instances: Sequence[Instance]) -> ExplicitBatch:
+    """Make a batch that holds the state before each edit."""
     size, most = len(instances), max(len(instance.edits) for instance in instances)
     rows: list[list[list[int]]] = []
     positions = np.zeros((size, most), dtype=np.int64)

@@ -1,9 +1,9 @@
-"""The shipped folder: graphs, tokenizer, configuration and calibration, each named in a manifest with its SHA-256.
+"""Bundle: the shipped folder with graphs, tokenizer, configuration and calibration. A manifest has the SHA-256 of each.
 
 encode.onnx   state -> hidden states, the caches of an empty history and the first position's distribution
 step.onnx     appends edits to the caches and predicts the next position
 content.onnx  the content at a position
-weights.safetensors   what the graphs read their weights from, and what training goes on from
+weights.safetensors   the weights, which the graphs read and training continues from
 config.json, calibration.json, tokenizer.json (absent where tokens are not text), MODEL_CARD.md, manifest.json
 """
 
@@ -16,15 +16,19 @@ from typing import Any
 from model.config import ModelConfig
 from model.editing.tokenizer import Tokenizer
 from model.inference.calibration import Calibration
+from model.inference.graph_names import GRAPHS
 
 FORMAT = 2
-GRAPHS = ("encode", "step", "content")
 DEFAULT = Path(__file__).parent.parent / "default"
 _NEEDED = (*(f"{graph}.onnx" for graph in GRAPHS), "weights.safetensors", "config.json", "calibration.json")
 
 
 class BundleError(Exception):
-    """A folder that is not a whole bundle."""
+    """A folder is not a whole bundle, or not one that this version reads."""
+
+
+class OldBundleError(BundleError):
+    """A bundle has an older format than this version reads."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +37,17 @@ class Bundle:
 
     directory: Path
     name: str
-    sha256: str  # of the whole: two bundles with one hash are one
+    sha256: str  # of the whole: two bundles with one hash are the same
     config: ModelConfig
     calibration: Calibration
     tokenizer: Tokenizer | None
 
     @classmethod
     def load(cls, directory: Path | str) -> "Bundle":
+        """Read and check a bundle."""
         directory = Path(directory)
         manifest = read_manifest(directory)
-        if manifest["format"] != FORMAT:
-            raise BundleError(
-                f"the bundle in {directory} has format {manifest['format']} and this version reads {FORMAT}:"
-                " make it anew by python -m training.export"
-            )
+        _check_format(directory, manifest["format"])
         missing = [name for name in _NEEDED if name not in manifest["files"]]
         if missing:
             raise BundleError(f"the bundle in {directory} lacks {', '.join(missing)}")
@@ -63,7 +64,7 @@ class Bundle:
                 f"the tokenizer in {directory} has {len(tokenizer)} tokens and the model {config.vocabulary_size}:"
                 " they do not belong together"
             )
-        return cls(directory, manifest["name"], _whole(manifest), config, calibration, tokenizer)
+        return cls(directory, manifest["name"], _hash_whole(manifest), config, calibration, tokenizer)
 
     def require_tokenizer(self) -> Tokenizer:
         if self.tokenizer is None:
@@ -72,7 +73,7 @@ class Bundle:
 
 
 def seal(directory: Path, name: str) -> None:
-    """Write the manifest of a folder that is complete."""
+    """Write the manifest of a complete folder."""
     files = sorted(path for path in directory.iterdir() if path.name != "manifest.json")
     manifest = {
         "format": FORMAT,
@@ -83,19 +84,32 @@ def seal(directory: Path, name: str) -> None:
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """The manifest of a bundle, of whatever format, whose files are as they were sealed."""
+    """Read the manifest of a bundle of any format, and check that its files are as they were sealed."""
     try:
         manifest = json.loads(_read(directory / "manifest.json"))
-        _, files, name = manifest["format"], manifest["files"], manifest["name"]
+        version, files, name = manifest["format"], manifest["files"], manifest["name"]
     except (ValueError, KeyError, TypeError):
         raise BundleError(f"the manifest in {directory} cannot be read") from None
-    is_whole = isinstance(name, str) and isinstance(files, dict)
+    is_whole = isinstance(version, int) and isinstance(name, str) and isinstance(files, dict)
     if not is_whole or any(Path(file).name != file for file in files):  # nothing outside of the folder
         raise BundleError(f"the manifest in {directory} cannot be read")
     for file, expected in files.items():
         if _sha256(_read(directory / file)) != expected:
             raise BundleError(f"{file} in {directory} is damaged: its SHA-256 is not the manifest's")
     return dict(manifest)
+
+
+def _check_format(directory: Path, theirs: int) -> None:
+    """Refuse a bundle of another format, and say what to do."""
+    found = (
+        f"the bundle in {directory} has format {theirs} and this version of Likewise reads format {FORMAT}"
+    )
+    if theirs < FORMAT:
+        raise OldBundleError(
+            f"{found}: export it again with python -m training.export {directory} --out FOLDER"
+        )
+    if theirs > FORMAT:
+        raise BundleError(f"{found}: update Likewise")
 
 
 def _read(path: Path) -> bytes:
@@ -111,7 +125,7 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _whole(manifest: dict[str, Any]) -> str:
-    # The model card tells of the bundle and is not part of what it computes.
+def _hash_whole(manifest: dict[str, Any]) -> str:
+    # The model card describes the bundle and has no part in its answers.
     files = {name: value for name, value in manifest["files"].items() if name != "MODEL_CARD.md"}
     return _sha256(json.dumps(files, sort_keys=True).encode())

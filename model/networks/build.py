@@ -1,4 +1,4 @@
-"""The one place that maps a model's name to its network."""
+"""Builds the network that a configuration names."""
 
 from collections.abc import Callable
 

@@ -18,7 +18,7 @@ from model.networks.attention import (
 from model.networks.decoders import DECODERS, PositionDecoder
 from model.networks.incremental import (
     Chosen,
-    EditInputs,
+    EditTensors,
     Grown,
     IncrementalNetwork,
     Relations,
@@ -75,9 +75,9 @@ class ImplicitAttention(IncrementalNetwork):
             caches | position.caches | content_caches, position.rows | content_rows, position.because
         )
 
-    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Grown:
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditTensors) -> Grown:
         contents = self.embedding(edits.contents)
-        edit_caches = self._encode_edits(encoded, caches, contents, edits.places)
+        edit_caches = self._encode_edits(encoded, caches, contents, edits.explicit_positions)
         hiddens = grow(caches["edit_hiddens"], edit_caches["edit_hiddens"])
         contexts = gather_contexts(encoded, hiddens, edits.positions)
         known = caches["position_keys"].shape[1]
@@ -96,8 +96,8 @@ class ImplicitAttention(IncrementalNetwork):
     def contents(self, encoded: Tensors, caches: Tensors, rows: Tensors, chosen: Chosen) -> Tensor:
         return self.content_decoder.contents(caches, rows, chosen)
 
-    def _encode_edits(self, encoded: Tensors, caches: Tensors, contents: Tensor, places: Tensor) -> Tensors:
-        embedded = contents + sinusoids(places, self.config.hidden_size) + self.from_edit
+    def _encode_edits(self, encoded: Tensors, caches: Tensors, contents: Tensor, explicit: Tensor) -> Tensors:
+        embedded = contents + sinusoids(explicit, self.config.hidden_size) + self.from_edit
         new_keys, new_values = self.edit_to_edit.project(embedded)
         keys, values = grow(caches["edit_keys"], new_keys), grow(caches["edit_values"], new_values)
         mask = causal_mask(embedded.shape[1], keys.shape[1], embedded.device)

@@ -1,12 +1,12 @@
-"""What all implicit attention networks share: one way to be trained and to be run edit by edit.
+"""The interface of all implicit attention networks: the same code trains them and runs them edit by edit.
 
 A network encodes the state once. Edits are appended to caches, any number at a time; each appended edit yields a *row*:
-what the network makes of the history up to there. A row and the hidden states of all slots give the distribution of
+the network's summary of the history up to there. A row and the hidden states of all slots give the distribution of
 the next position; a row and the context at a position give that of the content. Training appends all edits at once, so
 the incremental way and the full pass are the same code.
 
-Rows number 0..T: row t follows t edits. Caches are dictionaries of (B, length, ...) tensors that grow along the second axis;
-whoever appends edits gets only what is new in them, and keeps it where it likes.
+Rows number 0..T: row t follows t edits. Caches are dictionaries of (B, length, ...) tensors that grow along the second axis.
+`append` returns only the new part of each cache; its caller stores it.
 """
 
 from dataclasses import dataclass, fields
@@ -16,29 +16,17 @@ import torch
 from torch import Tensor, nn
 
 from model.config import ModelConfig
-from model.features.arrays import Batch
+from model.features.arrays import Batch, BatchOf
+from model.features.slot_positions import EditFeatures
 from model.networks.attention import NEVER
 
 Tensors = dict[str, Tensor]
-
-
-@dataclass(frozen=True)
-class EditInputs:
-    """New edits and what is known of them; see model.features.arrays."""
-
-    positions: Tensor  # (B, N) columns
-    contents: Tensor  # (B, N)
-    places: Tensor  # (B, N)
-    subjects: Tensor  # (B, N)
-    deletions: Tensor  # (B, N)
-    neighbours: Tensor  # (B, N, NEIGHBOURS)
-    moves: Tensor  # (B, N)
-    steps: Tensor  # (B, N)
+EditTensors = EditFeatures[Tensor]  # new edits: (B, N, ...)
 
 
 @dataclass(frozen=True)
 class Relations:
-    """What is known of each slot as a place for the next edit; see model.features.pointer_features."""
+    """The pointer features of each slot; see model.features.pointer_features."""
 
     alive: Tensor  # (B, N, slots)
     buckets: Tensor  # (B, N, RELATIONS, slots)
@@ -58,7 +46,7 @@ class Chosen:
 
 
 class Grown(NamedTuple):
-    """What edits add to a history."""
+    """The rows that edits add to the caches of a history."""
 
     caches: Tensors  # the new rows of each cache
     rows: Tensors  # (B, N, ...) one for each edit
@@ -73,33 +61,13 @@ class Scores:
     content: Tensor  # (B, T, V)
 
 
-class TorchBatch:
+class TorchBatch(BatchOf[Tensor]):
     """A Batch as tensors."""
 
     def __init__(self, batch: Batch) -> None:
-        for field in fields(batch):
-            setattr(self, field.name, torch.from_numpy(getattr(batch, field.name)))
-
-    state: Tensor
-    state_mask: Tensor
-    positions: Tensor
-    contents: Tensor
-    edit_mask: Tensor
-    loss_mask: Tensor
-    places: Tensor
-    subjects: Tensor
-    deletions: Tensor
-    neighbours: Tensor
-    moves: Tensor
-    steps: Tensor
-    replayed: Tensor
-    replayed_kinds: Tensor
-    alive: Tensor
-    buckets: Tensor
-
-    @property
-    def edits(self) -> EditInputs:
-        return EditInputs(**{field.name: getattr(self, field.name) for field in fields(EditInputs)})
+        super().__init__(
+            **{field.name: torch.from_numpy(getattr(batch, field.name)) for field in fields(batch)}
+        )
 
     def chosen(self, contexts: Tensor) -> Chosen:
         times = torch.arange(self.positions.shape[1], device=self.positions.device)
@@ -108,7 +76,7 @@ class TorchBatch:
 
     @property
     def relations(self) -> Relations:
-        return Relations(**{field.name: getattr(self, field.name) for field in fields(Relations)})
+        return Relations(self.alive, self.buckets)
 
 
 class IncrementalNetwork(nn.Module):
@@ -117,15 +85,15 @@ class IncrementalNetwork(nn.Module):
     config: ModelConfig
 
     def encode(self, state: Tensor, mask: Tensor) -> Tensors:
-        """What depends on the state alone. mask is additive, (B, M)."""
+        """Compute the tensors that depend on the state alone. mask is additive, (B, M)."""
         raise NotImplementedError
 
     def start(self, encoded: Tensors) -> Grown:
-        """The caches of an empty history, and row 0."""
+        """Make the caches of an empty history, and row 0."""
         raise NotImplementedError
 
-    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Grown:
-        """What the edits add to the caches, and a row for each of them."""
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditTensors) -> Grown:
+        """Compute the rows that edits add to the caches, and a row for each of them."""
         raise NotImplementedError
 
     def point(self, encoded: Tensors, caches: Tensors, rows: Tensors, relations: Relations) -> Tensor:
@@ -139,7 +107,7 @@ class IncrementalNetwork(nn.Module):
     def forward(self, batch: TorchBatch) -> Scores:
         encoded = self.encode(batch.state, torch.where(batch.state_mask, 0.0, NEVER))
         first = self.start(encoded)
-        later = self.append(encoded, first.caches, batch.edits)
+        later = self.append(encoded, first.caches, batch)
         rows = {name: torch.cat([row, later.rows[name][:, :-1]], dim=1) for name, row in first.rows.items()}
         caches = grow_all(first.caches, later.caches)
         contexts = gather_contexts(encoded, caches["edit_hiddens"], batch.positions)
@@ -160,8 +128,8 @@ def gather_contexts(encoded: Tensors, edit_hiddens: Tensor, positions: Tensor) -
 
 
 def sources_of(state: Tensor, subjects: Tensor, replayed: Tensor) -> Tensor:
-    """What can be copied after each row, (B, N, slots + 1): a token of the state or of an edit, or what a precedent would
-    have, (B, N)."""
+    """List the tokens that can be copied after each row, (B, N, slots + 1): those of the state and of the edits, and the
+    content that a precedent would have, (B, N)."""
     slots = torch.cat([state, subjects], dim=1).unsqueeze(1).expand(-1, replayed.shape[1], -1)
     return torch.cat([slots, replayed.unsqueeze(-1)], dim=2)
 

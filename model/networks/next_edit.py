@@ -5,10 +5,10 @@ past edits predict the next context, a pointer finds it, and the content is an a
 
 Differs from the paper, each for a reason:
 - Only relative positions, and attention of state tokens within blocks: files of any length, in linear time.
-- The pointer knows each slot's distance to the last edit, how much the slot looks like the place where the newest
+- The pointer knows each slot's distance to the last edit, how much the slot looks like the slot where the newest
   hunk began, and whether a change that was made would fit there again: most next edits are near, or do the same elsewhere.
-- The content attends to past edits by the context at the chosen position: what was done at a place like this one.
-- The content can be copied from the state, from past edits, and from what a precedent would have at the place.
+- The content attends to past edits by the context at the chosen position: what was done in a context like this one.
+- The content can be copied from the state, from past edits, and from what a precedent would have there.
 - An edit knows the tokens beside it as they are now, which the encoded state does not.
 """
 
@@ -24,7 +24,7 @@ from model.networks.attention import NEVER, attend, attend_unsplit, split_keys, 
 from model.networks.decoders import earlier_mask
 from model.networks.incremental import (
     Chosen,
-    EditInputs,
+    EditTensors,
     Grown,
     IncrementalNetwork,
     Relations,
@@ -215,7 +215,7 @@ class NextEdit(IncrementalNetwork):
         keys, values = self.no_edit.expand(nothing.shape[0], 2, -1).chunk(2, dim=1)
         return grown._replace(caches=caches | grown.caches | {"content_keys": keys, "content_values": values})
 
-    def append(self, encoded: Tensors, caches: Tensors, edits: EditInputs) -> Grown:
+    def append(self, encoded: Tensors, caches: Tensors, edits: EditTensors) -> Grown:
         count = edits.positions.shape[1]
         ages = ages_of_rows(count, caches["rows"].shape[1] + count, edits.positions.device)
         edit_caches = self._encode_edits(encoded, caches, edits, ages[:, 1:])
@@ -253,7 +253,7 @@ class NextEdit(IncrementalNetwork):
         mixed = (written * share_written).scatter_add(2, chosen.sources, copied * share_copied)
         return torch.log(mixed.clamp(min=_TINY))
 
-    def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditInputs, ages: Tensor) -> Tensors:
+    def _encode_edits(self, encoded: Tensors, caches: Tensors, edits: EditTensors, ages: Tensor) -> Tensors:
         embedded = self.embedding(edits.subjects) + self.kind(edits.deletions) + self.move(edits.moves)
         embedded = (
             embedded + self.step(edits.steps) + self.beside(self.embedding(edits.neighbours).flatten(2))
@@ -284,12 +284,12 @@ class NextEdit(IncrementalNetwork):
         return Grown(new | {"rows": rows}, {"row": rows}, because)
 
     def _situation(self, rows: Tensor, contexts: Tensor) -> Tensor:
-        """What the history makes of it, at a place."""
+        """Combine the history's row with the context at a position."""
         result: Tensor = self.content_norm(self.row_context(rows) + contexts)
         return result
 
     def _precedents(self, caches: Tensors, situations: Tensor, times: Tensor | None) -> Tensor:
-        """What was done before in situations like these; the first of the keys stands for nothing at all."""
+        """Attend to what was done before in situations like these; the first key stands for no edit at all."""
         keys, values = caches["content_keys"], caches["content_values"]
         mask = None if times is None else earlier_mask(times + 1, keys.shape[1]).unsqueeze(1)
         results, _ = attend_unsplit(self.content_query(situations), keys, values, mask, self.config.heads)
@@ -297,10 +297,11 @@ class NextEdit(IncrementalNetwork):
         return result
 
     def _copying(self, hiddens: Tensor) -> tuple[Tensor, ...]:
-        """What asks for tokens to copy, the logit of copying what a precedent would have, and those of writing and copying.
+        """Compute the queries for tokens to copy, the logit of copying a precedent's content, and the gates of writing and
+        copying.
 
-        One product instead of three. To write has the logit zero: so both shares are exact, where a sigmoid close to one is
-        not."""
+        One product instead of three. Writing has the logit zero: so both shares are exact, where a sigmoid close to one
+        is not."""
         scale, nothing = _COPY_SIZE**-0.5, torch.zeros_like(self.copy_gate.weight)
         query, replayed, gate = self.copy_query, self.copy_replayed, self.copy_gate
         weight = torch.cat([query.weight * scale, replayed.weight, nothing, gate.weight])
@@ -310,7 +311,7 @@ class NextEdit(IncrementalNetwork):
     def _copied(
         self, encoded: Tensors, caches: Tensors, queries: Tensor, from_precedent: Tensor, chosen: Chosen
     ) -> Tensor:
-        """How likely each source is copied, (B, N, slots + 1)."""
+        """Compute the probability that each source is copied, (B, N, slots + 1)."""
         from_state = queries @ encoded["copy_state_keys"].transpose(1, 2) + encoded["state_mask"].squeeze(1)
         from_edits = queries @ caches["copy_edit_keys"].transpose(1, 2)
         if chosen.times is not None:

@@ -11,9 +11,12 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from model.editing.burst import Burst, TokenText
+from model.editing.burst import Burst
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
+from model.editing.token_text import TokenText
+from model.editing.tokenizer import Tokenizer
+from model.silence import Silence
 from server import schema
 from tests.tokenizing import small_tokenizer
 
@@ -49,6 +52,7 @@ class ScriptedService:
     hangs: bool = False
     seconds: float = 0.0  # that each message takes
     port: int = 0
+    tokenizer: Tokenizer = field(default_factory=small_tokenizer)
     heard: list[Any] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
     _server: Server | None = None
@@ -84,16 +88,18 @@ class ScriptedService:
             body = schema.ModelResponse(
                 name="scripted",
                 sha256=BUNDLE,
-                vocabulary_size=len(small_tokenizer()),
+                vocabulary_size=len(self.tokenizer),
                 limit_tokens=100_000,
                 limit_edits=self.limit_edits,
                 calibration={"knots": {}, "thresholds": {"hunk": self.threshold}},
                 provider="none",
-                tokenizer=small_tokenizer().json,
+                tokenizer=self.tokenizer.json,
             ).model_dump_json()
             headers = Headers({"Content-Type": "application/json", "Content-Length": str(len(body.encode()))})
             return Response(200, "OK", headers, body.encode())
-        return None if request.path == "/stream" else connection.respond(http.HTTPStatus.OK, "{}")
+        return (
+            None if request.path.startswith("/stream?wire=") else connection.respond(http.HTTPStatus.OK, "{}")
+        )
 
     async def _talk(self, socket: ServerConnection) -> None:
         self._sockets.add(socket)
@@ -142,14 +148,14 @@ class ScriptedService:
         return [self._prediction(session, message)]
 
     def _prediction(self, session: Session, question: schema.Predict) -> schema.Prediction:
-        text = small_tokenizer().decode(session.slots.tokens())
+        text = self.tokenizer.decode(session.slots.tokens())
         wanted = self.confidence >= (question.threshold if question.threshold is not None else self.threshold)
         changes = self.script(text, question)[: question.limit] if wanted and session.slots.edits else []
         return schema.Prediction(
             document=question.document,
             version=question.version,
             suggestions=[self._suggestion(session, text, change, question) for change in changes],
-            silence=None if changes else "stop-predicted",
+            silence=None if changes else Silence.STOP_PREDICTED,
             timings=schema.Timings(),
             request=question.request,
         )
@@ -157,7 +163,7 @@ class ScriptedService:
     def _suggestion(
         self, session: Session, text: str, change: Change, question: schema.Predict
     ) -> schema.Suggestion:
-        token_text = TokenText(small_tokenizer(), text)
+        token_text = TokenText(self.tokenizer, text)
         explicit = Burst(token_text, token_text.replace(change)).edits()
         kept = len(session.slots.edits)
         edits = [session.slots.apply_explicit(edit) for edit in explicit]

@@ -4,10 +4,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from lsp.client import Client, Listener, Question
+from lsp.client import Client, Snapshot
 from lsp.fetch import Address, ServiceUnavailable
 from model.editing.change import Change
 from model.editing.edits import Edit
+from model.silence import Silence
 from server import schema
 from tests.lsp.scripted_service import ScriptedService
 from tests.tokenizing import small_tokenizer
@@ -21,24 +22,21 @@ SECOND = (*FIRST, Edit(0, INSERTED[0]))
 
 
 class Seen:
-    """What a listener heard."""
+    """The connections and losses that a client reported."""
 
     def __init__(self) -> None:
         self.models: list[schema.ModelResponse] = []
         self.connected = asyncio.Event()
-        self.connections = 0
         self.lost: list[str] = []
 
-    def listener(self) -> Listener:
-        return Listener(self.models.append, self.on_connected, self.on_lost)
-
-    def on_connected(self) -> None:
-        self.connections += 1
-        self.connected.set()
-
-    def on_lost(self, problem: ServiceUnavailable) -> None:
-        self.lost.append(problem.reason)
-        self.connected.clear()
+    async def watch(self, client: Client) -> None:
+        async for event in client.run():
+            if isinstance(event, ServiceUnavailable):
+                self.lost.append(event.reason)
+                self.connected.clear()
+            else:
+                self.models.append(event)
+                self.connected.set()
 
 
 @asynccontextmanager
@@ -48,8 +46,8 @@ async def talking(
     async def locate() -> Address:
         return Address(service.address, token)
 
-    client = Client(locate, seen.listener(), deadline_seconds=deadline_seconds)
-    task = asyncio.create_task(client.run())
+    client = Client(locate, deadline_seconds=deadline_seconds)
+    task = asyncio.create_task(seen.watch(client))
     try:
         yield client
     finally:
@@ -63,8 +61,8 @@ async def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
             await asyncio.sleep(0.01)
 
 
-def question(edits: tuple[Edit, ...] = FIRST, document: str = "a.py") -> Question:
-    return Question(document, STATE, edits)
+def snapshot(edits: tuple[Edit, ...] = FIRST, document: str = "a.py") -> Snapshot:
+    return Snapshot(document, STATE, edits)
 
 
 async def answered(
@@ -83,11 +81,11 @@ async def test_a_question_opens_the_document_and_later_ones_say_only_what_is_new
     service, seen = await ScriptedService().start(), Seen()
     async with talking(service, seen) as client:
         await asyncio.wait_for(seen.connected.wait(), 5)
-        first = await client.ask(question())
+        first = await client.ask(snapshot())
         assert [(s.start, s.text) for s in first.suggestions] == [(1, "bar")]
-        await client.ask(question(SECOND))
-        await client.ask(question(FIRST[:1]))
-        await client.ask(question(FIRST[:1]))
+        await client.ask(snapshot(SECOND))
+        await client.ask(snapshot(FIRST[:1]))
+        await client.ask(snapshot(FIRST[:1]))
     assert len(service.said("open")) == 1
     assert [(m.keep, len(m.append)) for m in service.said("edits")] == [(0, 1), (1, 1), (1, 0)]
     assert len(service.said("predict")) == 4
@@ -98,9 +96,9 @@ async def test_a_service_that_lost_the_document_gets_the_snapshot_again() -> Non
     service, seen = await ScriptedService().start(), Seen()
     async with talking(service, seen) as client:
         await asyncio.wait_for(seen.connected.wait(), 5)
-        await client.ask(question())
+        await client.ask(snapshot())
         service.sessions.clear()
-        answer = await client.ask(question(SECOND))
+        answer = await client.ask(snapshot(SECOND))
         assert answer.suggestions
         assert len(service.said("open")) == 2
     await service.stop()
@@ -110,13 +108,13 @@ async def test_after_a_crash_of_the_service_answers_come_back_by_themselves() ->
     service, seen = await ScriptedService().start(), Seen()
     async with talking(service, seen) as client:
         await asyncio.wait_for(seen.connected.wait(), 5)
-        await client.ask(question())
+        await client.ask(snapshot())
         await service.stop()
         with pytest.raises(ServiceUnavailable):
-            await client.ask(question(SECOND))
+            await client.ask(snapshot(SECOND))
         await until(lambda: bool(seen.lost))
         await service.start()
-        answer = await answered(lambda: client.ask(question(SECOND)))
+        answer = await answered(lambda: client.ask(snapshot(SECOND)))
         assert answer.suggestions
     await service.stop()
 
@@ -125,14 +123,15 @@ async def test_a_service_that_hangs_costs_a_deadline_and_then_the_connection() -
     service, seen = await ScriptedService().start(), Seen()
     async with talking(service, seen, deadline_seconds=0.2) as client:
         await asyncio.wait_for(seen.connected.wait(), 5)
-        await client.ask(question())
+        await client.ask(snapshot())
         service.hangs = True
         for _ in range(2):
-            with pytest.raises(ServiceUnavailable, match="in time"):
-                await client.ask(question(SECOND))
+            with pytest.raises(ServiceUnavailable, match="in time") as error:
+                await client.ask(snapshot(SECOND))
+            assert error.value.silence is Silence.DEADLINE
         await until(lambda: bool(seen.lost))
         service.hangs = False
-        assert (await answered(lambda: client.ask(question(SECOND)))).suggestions
+        assert (await answered(lambda: client.ask(snapshot(SECOND)))).suggestions
     await service.stop()
 
 
@@ -141,8 +140,9 @@ async def test_a_wrong_token_is_said_and_tried_again() -> None:
     async with talking(service, seen, token="wrong") as client:
         await until(lambda: len(seen.lost) >= 2)
         assert set(seen.lost) == {"wrong-token"}
-        with pytest.raises(ServiceUnavailable):
-            await client.ask(question())
+        with pytest.raises(ServiceUnavailable) as error:
+            await client.ask(snapshot())
+        assert error.value.silence is Silence.NO_SERVICE
     await service.stop()
 
 
@@ -159,12 +159,12 @@ async def test_many_documents_share_a_connection_and_the_oldest_are_closed() -> 
     async with talking(service, seen) as client:
         await asyncio.wait_for(seen.connected.wait(), 5)
         for number in range(110):
-            await client.ask(question(document=f"{number}.py"))
+            await client.ask(snapshot(document=f"{number}.py"))
         client.close("109.py")
         await until(lambda: "109.py" not in service.sessions)
         assert len(service.sessions) == 99
-        assert (await client.ask(question(document="0.py"))).suggestions
-    assert seen.connections == 1
+        assert (await client.ask(snapshot(document="0.py"))).suggestions
+    assert len(seen.models) == 1
     await service.stop()
 
 
@@ -176,6 +176,6 @@ async def test_several_questions_at_once_are_answered_each_by_its_own() -> None:
     async with talking(service, seen) as client:
         await asyncio.wait_for(seen.connected.wait(), 5)
         names = [f"{number}.py" for number in range(20)]
-        answers = await asyncio.gather(*(client.ask(question(document=name)) for name in names))
+        answers = await asyncio.gather(*(client.ask(snapshot(document=name)) for name in names))
         assert [answer.suggestions[0].text for answer in answers] == names
     await service.stop()

@@ -1,16 +1,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp.everywhere import changes_of
-from model.editing.burst import Burst, TokenText
+from lsp.everywhere import changes_from_edits
+from model.editing.burst import Burst
 from model.editing.change import Change
 from model.editing.edits import Slots
 from model.editing.recorder import Recorder
+from model.editing.token_text import TokenText
 from tests.tokenizing import small_tokenizer, texts
 
 
 @given(texts, st.data())
-def test_the_places_together_do_what_the_predictions_do_one_after_another(
+def test_the_changes_together_do_what_the_predictions_do_one_after_another(
     text: str, data: st.DataObject
 ) -> None:
     tokenizer = small_tokenizer()
@@ -30,11 +31,11 @@ def test_the_places_together_do_what_the_predictions_do_one_after_another(
         edits = [slots.apply_explicit(edit) for edit in burst.edits()]
         predicted += edits
         confidences += [1 - number / 10] * len(edits)
-    places = changes_of(recorder.state, recorder.edits, predicted, confidences, tokenizer)
+    changes = changes_from_edits(recorder.state, recorder.edits, predicted, confidences, tokenizer)
     after = before
-    for place in reversed(places):
-        after = after[: place.change.start] + place.change.text + after[place.change.end :]
+    for each in reversed(changes):
+        after = after[: each.change.start] + each.change.text + after[each.change.end :]
     assert after == token_text.text
-    borders = [border for place in places for border in place.change[:2]]
+    borders = [border for each in changes for border in each.change[:2]]
     assert borders == sorted(borders)
-    assert all(0.7 <= place.confidence <= 1 for place in places)
+    assert all(0.7 <= each.confidence <= 1 for each in changes)

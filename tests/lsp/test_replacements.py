@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp.hunks import Hunk, place_now
-from lsp.replacements import Replacement, joined, replacements, trimmed
+from lsp.recorded_hunks import RecordedHunk, range_of_tokens
+from lsp.replacements import Replacement, find_replacements, join, trim_replacement
 from model.editing.change import Change
 from model.editing.recorder import Recorder
 from tests.model.editing.test_recorder import Typist, recorder_of, replaced
@@ -14,7 +14,7 @@ TOKENS = st.lists(st.integers(4, 9), max_size=6).map(tuple)
 
 def told(recorder: Recorder) -> list[tuple[str, str]]:
     decode = small_tokenizer().decode
-    return [(decode(each.old), decode(each.new)) for each in replacements(recorder)]
+    return [(decode(each.old), decode(each.new)) for each in find_replacements(recorder)]
 
 
 def applied(tokens: list[int], replacement: Replacement) -> list[int]:
@@ -25,7 +25,7 @@ def applied(tokens: list[int], replacement: Replacement) -> list[int]:
 def any_replacement(data: st.DataObject, tokens: list[int], index: int) -> Replacement:
     start = data.draw(st.integers(0, len(tokens)))
     end = data.draw(st.integers(start, len(tokens)))
-    return Replacement(Hunk(index, index + 1), start, tuple(tokens[start:end]), data.draw(TOKENS))
+    return Replacement(RecordedHunk(index, index + 1), start, tuple(tokens[start:end]), data.draw(TOKENS))
 
 
 def after_any_changes(text: str, data: st.DataObject) -> Recorder:
@@ -45,7 +45,7 @@ def after_any_changes(text: str, data: st.DataObject) -> Recorder:
 def test_one_after_another_they_are_the_stream(text: str, data: st.DataObject) -> None:
     recorder = after_any_changes(text, data)
     tokens = list(recorder.state)
-    for each in replacements(recorder):
+    for each in find_replacements(recorder):
         tokens = applied(tokens, each)
     assert tokens == recorder.slots.tokens()
 
@@ -64,7 +64,7 @@ def test_each_edit_belongs_to_one_at_most_and_something_became_something_else(
     text: str, data: st.DataObject
 ) -> None:
     recorder = after_any_changes(text, data)
-    found = replacements(recorder)
+    found = find_replacements(recorder)
     assert all(each.old != each.new for each in found)
     owned = [index for each in found for index in range(*each.hunk)]
     assert owned == sorted(set(owned))
@@ -75,9 +75,9 @@ def test_each_edit_belongs_to_one_at_most_and_something_became_something_else(
 def test_what_the_newest_wrote_stands_at_its_place(text: str, data: st.DataObject) -> None:
     recorder = after_any_changes(text, data)
     recorder.move_cursor(-1)  # no name is half typed
-    found = replacements(recorder)
+    found = find_replacements(recorder)
     if found and found[-1].hunk.last == len(recorder.edits):
-        start, end = place_now(recorder, found[-1].hunk.last, found[-1].start, found[-1].end)
+        start, end = range_of_tokens(recorder, found[-1].hunk.last, found[-1].start, found[-1].end)
         assert recorder.text.text[start:end] == small_tokenizer().decode(found[-1].new)
 
 
@@ -88,7 +88,7 @@ def test_two_joined_do_what_they_did_one_after_the_other(
     first = any_replacement(data, list(tokens), 0)
     between = applied(list(tokens), first)
     second = any_replacement(data, between, 1)
-    both = joined(first, second, between)
+    both = join(first, second, between)
     assert both.hunk == (0, 2)
     assert applied(list(tokens), both) == applied(between, second)
 
@@ -99,7 +99,7 @@ def test_trimmed_it_does_the_same_and_cuts_no_lexical_token(
 ) -> None:
     ends = [token in ending for token in range(10)]
     whole = any_replacement(data, list(tokens), 0)
-    short = trimmed(whole, ends)
+    short = trim_replacement(whole, ends)
     assert applied(list(tokens), short) == applied(list(tokens), whole)
     head = short.start - whole.start
     assert head == 0 or ends[whole.old[head - 1]]

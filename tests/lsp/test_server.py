@@ -207,7 +207,7 @@ async def test_what_would_undo_the_users_own_edit_is_not_suggested(
         await editor.ready()
         editor.open(URI, TEXT)
         version = editor.change(URI, Change(0, 3, "barn"))
-        assert (await editor.notice(URI, version))["silence"] == "undoes"
+        assert (await editor.notice(URI, version))["silence"] == "undo"
 
 
 async def test_all_places_at_once(tmp_path: Path, service: ScriptedService) -> None:

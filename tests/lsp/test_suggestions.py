@@ -3,8 +3,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp.hunks import Place
-from lsp.suggestions import Reason, Suggestion, follow, is_along, is_whole, settled
+from lsp.recorded_hunks import TextRange
+from lsp.suggestions import Reason, Suggestion, follow, is_along, is_whole, select_suggestions
 from model.editing.change import Change
 from tests.tokenizing import texts
 
@@ -65,16 +65,16 @@ def test_a_change_that_reaches_into_it_drops_it() -> None:
 
 
 def test_its_reasons_move_with_the_text() -> None:
-    reason = Reason("a", "b", (Place(12, 15), Place(4, 6), Place(2, 2)))
+    reason = Reason("a", "b", (TextRange(12, 15), TextRange(4, 6), TextRange(2, 2)))
     shown = replace(suggestion(10, "", "xyz"), because=(reason,))
-    for change, places in (
+    for change, ranges in (
         (Change(3, 3, "12"), ((14, 17), (6, 8), (2, 2))),
         (Change(10, 10, "x"), ((13, 16), (4, 6), (2, 2))),
         (Change(11, 14, ""), ((11, 12), (4, 6), (2, 2))),
     ):
         moved = follow(shown, change)
         assert moved is not None
-        assert [(each.old, each.new, each.places) for each in moved.because] == [("a", "b", places)]
+        assert [(each.old, each.new, each.ranges) for each in moved.because] == [("a", "b", ranges)]
 
 
 @given(texts, texts, st.data())
@@ -95,15 +95,15 @@ def test_what_remains_leads_to_the_same_text(text: str, new: str, data: st.DataO
 
 
 def test_the_same_replacement_is_known_however_it_is_written() -> None:
-    assert is_whole(suggestion(10, "foo", "fob"), [Change(12, 13, "b")], "o")
+    assert is_whole(suggestion(10, "foo", "fob"), Change(12, 13, "b"), "o")
     assert suggestion(10, "foo", "fob").is_same(suggestion(12, "o", "b"))
-    assert not is_whole(suggestion(10, "foo", "fob"), [Change(12, 13, "c")], "o")
+    assert not is_whole(suggestion(10, "foo", "fob"), Change(12, 13, "c"), "o")
 
 
 def test_the_one_in_view_stays_while_it_stands() -> None:
     shown = suggestion(10, "foo", "bar", 0.9)
     better, same = suggestion(20, "", "x", 0.85), suggestion(10, "foo", "bar", 0.8)
-    result = settled(shown, [better, same], threshold=0.82)
+    result = select_suggestions(shown, [better, same], threshold=0.82)
     assert [each.change for each in result] == [same.change, better.change]
     assert result[0].id == shown.id
 
@@ -111,8 +111,8 @@ def test_the_one_in_view_stays_while_it_stands() -> None:
 def test_a_much_better_one_takes_its_place() -> None:
     shown = suggestion(10, "foo", "bar", 0.9)
     better, same = suggestion(20, "", "x", 0.95), suggestion(10, "foo", "bar", 0.8)
-    assert settled(shown, [better, same], threshold=0.7)[0] is better
+    assert select_suggestions(shown, [better, same], threshold=0.7)[0] is better
 
 
 def test_a_new_one_needs_all_of_the_threshold() -> None:
-    assert settled(None, [suggestion(20, "", "x", 0.7)], threshold=0.8) == []
+    assert select_suggestions(None, [suggestion(20, "", "x", 0.7)], threshold=0.8) == []

@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
+from lsp.document import Document
 from lsp.exclusions import LIMIT_CHARACTERS
-from lsp.hunks import hunks
-from lsp.open_file import OpenFile
+from lsp.file_session import FileSession
+from lsp.question import QuestionState
 from lsp.settings import Settings
+from lsp.status import EditorStatus
 from lsp.suggestions import Answer
-from lsp.workspace import Status, Workspace
+from lsp.workspace import Workspace
 from model.editing.change import Change
+from model.silence import Silence
 from server import schema
 from tests.lsp.scripted_service import ScriptedService
 
@@ -30,13 +33,13 @@ class Screen:
 
     def __init__(self) -> None:
         self.answers: list[tuple[int, Answer]] = []
-        self.statuses: list[Status] = []
+        self.statuses: list[EditorStatus] = []
         self.messages: list[str] = []
 
-    def show(self, file: OpenFile, answer: Answer) -> None:
-        self.answers.append((file.document.version, answer))
+    def show(self, document: Document, answer: Answer) -> None:
+        self.answers.append((document.version, answer))
 
-    def tell(self, status: Status) -> None:
+    def tell(self, status: EditorStatus) -> None:
         self.statuses.append(status)
 
     def log(self, message: str) -> None:
@@ -52,7 +55,7 @@ class Desk:
         self.service = service
 
     @property
-    def file(self) -> OpenFile:
+    def file(self) -> FileSession:
         return self.workspace.files[URI]
 
     def change(self, *changes: Change) -> int:
@@ -64,8 +67,8 @@ class Desk:
         return version
 
     def _notify(self, start: int, end: int, text: str, version: int) -> None:
-        place = self.file.document.range_from_offsets(start, end)
-        event = types.TextDocumentContentChangePartial(range=place, text=text)
+        changed = self.file.document.range_from_offsets(start, end)
+        event = types.TextDocumentContentChangePartial(range=changed, text=text)
         self.workspace.change(URI, [event], version)
 
     async def answer(self) -> Answer:
@@ -138,9 +141,9 @@ async def test_the_suggestion_in_view_does_not_flicker(
     def script(text: str, question: schema.Predict) -> list[Change]:
         nonlocal turn
         turn += 1
-        places = [Change(text.index("foo"), text.index("foo") + 3, "bar")]
-        places.append(Change(text.index("print"), text.index("print") + 5, "log"))
-        return places if turn % 2 else places[::-1]
+        changes = [Change(text.index("foo"), text.index("foo") + 3, "bar")]
+        changes.append(Change(text.index("print"), text.index("print") + 5, "log"))
+        return changes if turn % 2 else changes[::-1]
 
     async with working(tmp_path, monkeypatch, limit_suggestions=2) as desk:
         desk.service.script = script
@@ -169,7 +172,7 @@ async def test_accepting_before_or_after_the_change_tags_the_edits(
                 desk.workspace.accept(best.id)
             recorder = desk.file.recorder
             assert recorder is not None
-            assert [recorder.is_accepted(first) for first, _ in hunks(recorder)] == [False, True]
+            assert [burst.accepted for burst in recorder.bursts] == [False, True]
             assert desk.workspace.counters["accepted"] == 1
 
 
@@ -294,3 +297,41 @@ async def test_while_the_model_is_slow_the_status_says_so(
         await until(lambda: desk.workspace.status.state == "thinking")
         desk.service.hangs = False
         await until(lambda: desk.workspace.status.state in ("ready", "quiet"))
+
+
+async def test_the_status_says_why_nothing_is_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch, languages={"markdown": False}) as desk:
+        desk.service.script = lambda text, question: []
+        desk.change(Change(0, 3, "(y)"))
+        await desk.answer()
+        silence = Silence.STOP_PREDICTED
+        assert desk.workspace.status == EditorStatus("quiet", silence.value, silence.sentence)
+        desk.workspace.open("file:///work/a.md", "markdown", 1, "")
+        desk.workspace.change(
+            "file:///work/a.md", [types.TextDocumentContentChangeWholeDocument(text="x")], 2
+        )
+        silence = Silence.LANGUAGE_OFF
+        assert desk.workspace.status == EditorStatus("off", silence.value, silence.sentence)
+
+
+async def test_a_dismissal_while_a_question_is_open_does_not_cost_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        first = (await desk.answer()).best
+        assert first is not None
+        desk.service.hangs = True
+        desk.change(Change(len(TEXT), len(TEXT), "#\n"))
+        desk.workspace.dismiss(first.id)
+        assert desk.screen.answers[-1][1].silence == "dismissed"
+        assert desk.file.state is QuestionState.ASKING
+        desk.service.script = lambda text, question: [
+            Change(text.index("print"), text.index("print") + 5, "log")
+        ]
+        desk.service.hangs = False
+        best = (await desk.answer()).best
+        assert best is not None
+        assert best.change.text == "log"

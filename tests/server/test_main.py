@@ -3,11 +3,13 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -16,7 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
-from model.inference.bundle import Bundle
+from model.inference.bundle import DEFAULT, Bundle
 from tests.server.conftest import TEXT, TINY_BUNDLE
 
 Start = Callable[..., subprocess.Popen[str]]
@@ -76,6 +78,24 @@ def test_it_says_where_it_is_and_serves_and_ends_when_told(start: Start) -> None
     assert "hunter2" not in log
     assert "s3cret" not in log
     assert "result" not in log
+
+
+def test_an_old_bundle_of_the_user_gives_way_to_the_shipped_one_with_one_message(
+    start: Start, tmp_path: Path
+) -> None:
+    old = Path(shutil.copytree(TINY_BUNDLE, tmp_path / "own"))
+    manifest = json.loads((old / "manifest.json").read_text())
+    (old / "manifest.json").write_text(json.dumps(manifest | {"format": 1}))
+    process = start("--port", "0", "--bundle", str(old))
+    told = ready(process)
+    assert call(told["address"], "/model")["sha256"] == Bundle.load(DEFAULT).sha256
+    process.send_signal(signal.SIGTERM)
+    _, log = process.communicate(timeout=10)
+    warnings = [entry for entry in map(json.loads, log.splitlines()) if entry["level"] == "warning"]
+    (message,) = [entry["detail"] for entry in warnings]
+    assert "has format 1" in message
+    assert "python -m training.export" in message
+    assert "The shipped bundle is used" in message
 
 
 def test_an_interrupt_is_no_error(start: Start) -> None:

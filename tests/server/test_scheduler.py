@@ -88,17 +88,17 @@ def test_what_waits_when_the_scheduler_closes_is_cancelled() -> None:
 
 
 @pytest.mark.parametrize("seconds", [[0.0], [0.0, 0.0, 0.0], [0.15], [0.03, 0.03, 0.03, 0.03]])
-def test_memory_is_given_back_after_long_encodings_or_many(
+def test_the_heap_is_trimmed_after_long_encodings_or_many(
     seconds: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given_back = threading.Event()
-    monkeypatch.setattr("server.scheduler.give_back", given_back.set)
+    trimmed = threading.Event()
+    monkeypatch.setattr("server.scheduler.trim_heap", trimmed.set)
 
     async def scenario() -> None:
         scheduler = make_scheduler()
         for each in seconds:
             await scheduler.encode(partial(time.sleep, each))
-        assert given_back.is_set() == (sum(seconds) > 0)
+        assert trimmed.is_set() == (sum(seconds) > 0)
         scheduler.close()
 
     asyncio.run(scenario())

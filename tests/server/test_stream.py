@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient, WebSocketDenialResponse
 
+from model.editing.edits import apply
 from model.inference.predictor import Predictor
+from server.schema import TextEdit, TextRequest, TokenEdit, edit_from_wire, wire_edit
+from server.settings import Settings
+from server.suggest import question_from_text
 from tests.server.conftest import TEXT, Talk, stream
 
 MakeClient = Callable[..., TestClient]
@@ -68,6 +72,94 @@ def test_a_prefix_is_continued_from_where_it_begins(client: TestClient, predicto
                 assert suggestion["text"].startswith("re")
                 assert suggestion["start"] == suggestion["end"] == len("result = 1\nx = ")
         assert len(state) == before + 3
+
+
+@pytest.mark.parametrize("version", ["0", "2", "x" * 500])
+def test_a_client_of_another_wire_version_is_told_what_to_do(client: TestClient, version: str) -> None:
+    with (
+        pytest.raises(WebSocketDenialResponse) as denied,
+        client.websocket_connect(f"ws://127.0.0.1:8377/stream?wire={version}"),
+    ):
+        pass
+    assert denied.value.status_code == 409
+    problem = denied.value.json()
+    assert problem["code"] == "other-wire-version"
+    assert "update the older of the two" in problem["message"]
+    assert len(problem["message"]) < 200
+
+
+def test_a_client_may_name_the_wire_version_that_the_model_tells(
+    client: TestClient, predictor: Predictor
+) -> None:
+    version = client.get("/model").json()["wire_version"]
+    with client.websocket_connect(f"ws://127.0.0.1:8377/stream?wire={version}") as socket:
+        Talk(socket, predictor).open()
+
+
+RENAMED = "total = 1\nvalue = total\nprint(total)\nreturn total\n"
+
+
+def type_over(text: str, old: str, new: str, count: int) -> tuple[str, list[dict[str, Any]], int]:
+    """Replace a name so many times from the top; type the last one key by key. The text, the changes and the cursor."""
+    changes: list[dict[str, Any]] = []
+    cursor = 0
+    for number in range(count):
+        start = text.index(old, cursor)
+        keys = [new] if number < count - 1 else list(new)
+        changes.append({"start": start, "end": start + len(old), "text": keys[0]})
+        for key in keys[1:]:
+            at = changes[-1]["start"] + len(changes[-1]["text"])
+            changes.append({"start": at, "end": at, "text": key})
+        cursor = start + len(new)
+        text = text[:start] + new + text[start + len(old) :]
+    return text, changes, cursor
+
+
+def place_in_text(suggestion: dict[str, Any], begin: int, prefix: str) -> tuple[int, int, str]:
+    """Find a streamed suggestion's text range in the editor's text, which has the prefix, as a client does."""
+    start, end, text = suggestion["start"], suggestion["end"], suggestion["text"]
+    if suggestion["continues_prefix"]:
+        assert start == begin
+        assert text.startswith(prefix)
+        return begin + len(prefix), end + len(prefix), text[len(prefix) :]
+    grown = 0 if start < begin else len(prefix)
+    return start + grown, end + grown, text
+
+
+@pytest.mark.parametrize("until", ["token", "hunk"])
+@pytest.mark.parametrize("new", ["size", "count", "x", "total_items"])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_a_half_typed_name_that_is_whole_gets_the_same_answer_from_the_stream_and_from_post(
+    client: TestClient, predictor: Predictor, count: int, new: str, until: str
+) -> None:
+    wish = {"until": until, "threshold": 0.0, "limit": 2}
+    text, changes, cursor = type_over(RENAMED, "total", new, count)
+    request = TextRequest(text=RENAMED, edits=[TextEdit(**change) for change in changes], cursor=cursor)
+    question = question_from_text(request, predictor, Settings())
+    posted = client.post(
+        "/predict", json={"text": RENAMED, "edits": changes, "cursor": cursor, **wish}
+    ).json()
+    with stream(client) as socket:
+        talk = Talk(socket, predictor)
+        talk.say("open", version=1, bundle=talk.bundle.sha256, state=list(question.state))
+        talk.hear()
+        append = [wire_edit(edit).model_dump() for edit in question.edits]
+        talk.say("edits", version=2, keep=0, append=append)
+        talk.say("predict", version=2, cursor=question.cursor, prefix=question.prefix, **wish)
+        streamed = talk.hear()
+    assert (question.prefix, streamed["silence"]) == (new, posted["silence"])
+    begin = cursor - len(new)
+    ours = [place_in_text(each, begin, new) for each in streamed["suggestions"]]
+    assert ours == [(each["start"], each["end"], each["text"]) for each in posted["suggestions"]]
+    confidences = [each["confidence"] for each in posted["suggestions"]]
+    assert [each["confidence"] for each in streamed["suggestions"]] == pytest.approx(confidences, abs=1e-3)
+    # The edits of a suggestion, after those that the client sent, spell the text that accepting it leaves.
+    tokenizer = talk.bundle.require_tokenizer()
+    for suggestion, (start, end, inserted) in zip(streamed["suggestions"], ours, strict=True):
+        edits = [edit_from_wire(TokenEdit(**edit)) for edit in suggestion["edits"]]
+        spelled = tokenizer.decode(apply(question.state, [*question.edits, *edits]))
+        assert spelled == text[:start] + inserted + text[end:]
+        assert all(index < len(question.edits) for index in suggestion["because"])
 
 
 def test_the_request_number_comes_back(client: TestClient, predictor: Predictor) -> None:

@@ -15,8 +15,9 @@ from hypothesis.stateful import (
 )
 from starlette.testclient import TestClient
 
-from model.editing.burst import render
+from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
+from model.editing.rendering import render
 from model.inference.predictor import Predictor
 from model.inference.search import Wish, decode
 from server.app import create_app
@@ -28,7 +29,7 @@ TEXTS = ("", "x = 1\n", TEXT, TEXT * 2)
 
 
 class Naive:
-    """What a document is: a version, a state, and edits."""
+    """A document: a version, a state, and edits."""
 
     def __init__(self, version: int, state: list[int]) -> None:
         self.version = version
@@ -41,19 +42,50 @@ class Naive:
             slots.apply(edit)
         return slots
 
-    def suggestions(self, predictor: Predictor, wish: dict[str, Any]) -> tuple[list[Any], str | None]:
+    def suggestions(self, predictor: Predictor, wish: Wish) -> tuple[list[Any], str | None]:
+        """The suggestions as the protocol wants them: in the text without the prefix."""
         bundle = predictor.bundle
+        tokenizer = bundle.require_tokenizer()
         history = predictor.open(self.state)
         history.append(self.edits)
-        decoded = decode(history, Wish(**wish), bundle.require_tokenizer(), bundle.calibration)
-        made = []
+        decoded = decode(history, wish, tokenizer, bundle.calibration)
+        slots, name = self.slots(), decoded.name
+        begin = render(slots, name, tokenizer).start if name else 0
+        if name:  # as if the client had sent it as edits
+            history.append(name)
+            decoded = decode(history, wish._replace(cursor=None, prefix=""), tokenizer, bundle.calibration)
+            for edit in name:
+                slots.apply(edit)
+        made, dropped = [], 0
         for prediction in decoded.predictions:
             try:
-                change = render(self.slots(), prediction.edits, bundle.require_tokenizer())
+                change = render(slots, prediction.edits, tokenizer)
             except UnicodeError:
                 continue
-            made.append((*change, pytest.approx(prediction.confidence, abs=1e-3), list(prediction.because)))
-        return made, None if made else (decoded.silence or "no-op")
+            if name:
+                without = take_out(change, begin, wish.prefix)
+                dropped += without is None
+                if without is None:
+                    continue
+                change = without
+            because = [index for index in prediction.because if index < len(self.edits)]
+            made.append((*change, pytest.approx(prediction.confidence, abs=1e-3), because))
+        return made, None if made else (decoded.silence or ("no-text-range" if dropped else "no-op"))
+
+
+def take_out(change: Change, begin: int, name: str) -> Change | None:
+    """The change in the text without the name, by a comparison of characters: which are the name's?"""
+    after = begin + len(name)
+    start, end, text = change
+    if end <= begin and start < begin:
+        return change
+    if start > after:
+        return Change(start - len(name), end - len(name), text)
+    if start == after:
+        return Change(begin, end - len(name), name + text)
+    if start == begin and end >= after and text.startswith(name):
+        return Change(begin, end - len(name), text)
+    return None
 
 
 class Streams(RuleBasedStateMachine):
@@ -124,8 +156,10 @@ class Streams(RuleBasedStateMachine):
             assert self.socket.receive_json()["type"] == "reopen"
             return
         cursor = data.draw(st.none() | st.sampled_from(naive.slots().order[:-1]))
-        prefix = data.draw(st.sampled_from(["", "", "r", "it"])) if cursor is not None else ""
-        wish = {
+        prefix = (
+            data.draw(st.sampled_from(["", "", "r", "it", "items", "result"])) if cursor is not None else ""
+        )
+        wish: dict[str, Any] = {
             "until": data.draw(st.sampled_from(["token", "hunk"])),
             "limit": data.draw(st.integers(1, 3)),
             "threshold": data.draw(st.sampled_from([0.0, 0.5])),
@@ -138,7 +172,7 @@ class Streams(RuleBasedStateMachine):
         got = [
             (s["start"], s["end"], s["text"], s["confidence"], s["because"]) for s in answer["suggestions"]
         ]
-        expected, silence = naive.suggestions(self.predictor, wish)
+        expected, silence = naive.suggestions(self.predictor, Wish(**wish))
         assert got == expected
         assert answer["silence"] == silence
         self.use(document, naive)

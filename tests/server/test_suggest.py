@@ -1,25 +1,34 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.editing.burst import TokenText
 from model.editing.change import Change
-from model.editing.edits import Edit, Slots, apply
-from model.editing.writing import Question, Writer, slot_before
+from model.editing.edits import DELETE, Edit, Slots, apply
+from model.editing.recorder import Recorder
 from model.inference.predictor import Predictor
 from server import suggest
 from server.schema import Suggestion, TextEdit, TextRequest
 from server.settings import Settings
-from server.suggest import Refused, question_from_text
-from tests.tokenizing import small_tokenizer, texts
+from server.suggest import Question, Refused, question_from_text
+from tests.tokenizing import texts
 
 SETTINGS = Settings(bundle=Path("unused"))
 
 
-def ask(predictor: Predictor, text: str, *edits: tuple[int, int, str], cursor: int | None = None) -> Question:
-    wire = [TextEdit(start=start, end=end, text=new) for start, end, new in edits]
+def ask(
+    predictor: Predictor,
+    text: str,
+    *edits: tuple[int, int, str],
+    cursor: int | None = None,
+    times: Sequence[int | None] | None = None,
+) -> Question:
+    wire = [
+        TextEdit(start=start, end=end, text=new, time=time)
+        for (start, end, new), time in zip(edits, times or [None] * len(edits), strict=True)
+    ]
     return question_from_text(TextRequest(text=text, edits=wire, cursor=cursor), predictor, SETTINGS)
 
 
@@ -59,10 +68,9 @@ def test_a_name_that_was_there_before_is_no_prefix(predictor: Predictor) -> None
 def test_the_cursor_is_the_slot_to_its_left(predictor: Predictor) -> None:
     tokenizer = predictor.bundle.require_tokenizer()
     text = "a = b\n"
-    slots = Slots((1, *tokenizer.encode(text), 2))
-    before = [
-        tokenizer.decode([slots.contents[slot_before(slots, n, tokenizer)]]) for n in range(len(text) + 1)
-    ]
+    recorder = Recorder(tokenizer, text)
+    slots = [recorder.slot_before(offset) for offset in range(len(text) + 1)]
+    before = [tokenizer.decode([recorder.slots.contents[slot]]) for slot in slots]
     assert before == ["", "a", " ", "=", " ", "b", "\n"]
 
 
@@ -105,8 +113,8 @@ def test_what_is_inserted_at_two_places_is_two_tokens(predictor: Predictor) -> N
         for number, token in enumerate(new):
             edits.append(Edit(slot - 1 if number else place, token))
             slot += 1
-    runs = suggest._inserted(slots, edits)
-    assert [suggest._lexical(run, tokenizer) for run in runs] == [["rest"], ["rest"]]
+    runs = suggest._find_inserted(slots, edits)
+    assert [suggest._lex(run, tokenizer) for run in runs] == [["rest"], ["rest"]]
 
 
 def test_edits_over_the_limit_fold_into_the_state(predictor: Predictor) -> None:
@@ -115,7 +123,8 @@ def test_edits_over_the_limit_fold_into_the_state(predictor: Predictor) -> None:
     # Every second line, from the last to the first, so that each is a burst and no offset moves.
     places = [sum(map(len, lines[:index])) for index in range(298, 0, -2)]
     question = ask(predictor, text, *[(place, place + 1, "y") for place in places])
-    assert len(question.edits) == len(question.sources) == suggest.limit_edits(predictor)
+    limit = suggest.limit_edits(predictor)
+    assert limit // 4 < len(question.edits) == len(question.sources) <= limit
     assert question.sources[-1] == (len(places) - 1,)
     expected = text
     for place in places:
@@ -170,26 +179,71 @@ def test_a_half_typed_name_is_gone_on_from_and_not_repeated(
     suggestion: Suggestion, placed: tuple[int, int, str] | None
 ) -> None:
     question = Question((1, 2), [], [], prefix="res", prefix_start=10)
-    made = suggest._placed(suggestion, question)
+    made = suggest._skip_prefix(suggestion, question)
     assert (made and (made.start, made.end, made.text)) == placed
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_the_token_edits_spell_what_the_changes_spell(data: st.DataObject) -> None:
-    text = data.draw(texts)
-    writer = Writer(TokenText(small_tokenizer(), text))
-    for index in range(data.draw(st.integers(0, 6))):
+def test_the_token_edits_spell_what_the_changes_spell(predictor: Predictor, data: st.DataObject) -> None:
+    text = start_text = data.draw(texts.filter(is_encodable))
+    edits: list[tuple[int, int, str]] = []
+    times: list[int] = []
+    for _ in range(data.draw(st.integers(0, 6))):
         start = data.draw(st.integers(0, len(text)))
         end = data.draw(st.integers(start, min(len(text), start + 5)))
-        new = data.draw(texts)
-        writer.write(index, Change(start, end, new))
+        new = data.draw(texts.filter(is_encodable))
+        edits.append((start, end, new))
+        times.append((times[-1] if times else 0) + data.draw(st.sampled_from([0, 200, 3000])))
         text = text[:start] + new + text[end:]
     cursor = data.draw(st.none() | st.integers(0, len(text)))
-    question = writer.question(cursor, data.draw(st.integers(1, 30)))
-    spelled = small_tokenizer().decode(apply(question.state, question.edits))
+    question = ask(
+        predictor, start_text, *edits, cursor=cursor, times=times if data.draw(st.booleans()) else None
+    )
+    spelled = text_after(predictor, question)
     if question.prefix_start is not None:
-        begin = question.prefix_start
-        spelled = spelled[:begin] + question.prefix + spelled[begin:]
+        spelled = Change(question.prefix_start, question.prefix_start, question.prefix).apply_to(spelled)
     assert spelled == text
     assert len(question.sources) == len(question.edits)
+
+
+def is_encodable(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def test_edits_keep_the_order_in_which_regions_were_begun(predictor: Predictor) -> None:
+    tokenizer = predictor.bundle.require_tokenizer()
+    edits = [(22, 23, "9"), (4, 5, "7")]
+    for times in (None, [0, 500], [0, 1]):
+        question = ask(predictor, "a = 1\nb = 2\nc = 3\nd = 4\n", *edits, times=times)
+        assert list(dict.fromkeys(question.sources)) == [(0,), (1,)]
+        inserted = [edit.content for edit in question.edits if edit.content != DELETE]
+        assert tokenizer.decode(inserted) == "97"
+
+
+def test_edits_of_one_time_are_one_burst(predictor: Predictor) -> None:
+    edits = [(6, 7, "c"), (0, 1, "c")]
+    question = ask(predictor, "a = 1\na = 2\n", *edits, times=[5, 5])
+    assert set(question.sources) == {(0, 1)}
+    assert question.edits[0].position < question.edits[-1].position
+
+
+def test_a_pause_separates_edits_that_touch(predictor: Predictor) -> None:
+    edits = [(4, 5, "a"), (5, 5, "(")]
+    assert set(ask(predictor, "x = 1\n", *edits, times=[0, 400]).sources) == {(0, 1)}
+    assert len(set(ask(predictor, "x = 1\n", (4, 5, "a("), (6, 6, ")"), times=[0, 4000]).sources)) == 2
+
+
+@pytest.mark.parametrize("times", [[2, 1], [1, None], [None, 1]])
+def test_times_that_decrease_or_lack_are_refused(predictor: Predictor, times: list[int | None]) -> None:
+    with pytest.raises(Refused) as refused:
+        ask(predictor, "x = 1\n", (0, 0, "a"), (1, 1, "b"), times=times)
+    assert refused.value.code == "invalid-edit"
+
+
+def test_a_finished_name_at_the_cursor_is_an_edit(predictor: Predictor) -> None:
+    wire = [TextEdit(start=4, end=4, text="res")]
+    request = TextRequest(text="x = \n", edits=wire, cursor=7)
+    question = question_from_text(request, predictor, SETTINGS, has_prefix=False)
+    assert question.prefix == ""
+    assert text_after(predictor, question) == "x = res\n"

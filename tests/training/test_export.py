@@ -10,13 +10,14 @@ import torch
 
 from model.config import ModelConfig
 from model.editing.edits import DELETE, END, START, Edit
-from model.inference.bundle import FORMAT, GRAPHS, Bundle, BundleError, seal
+from model.inference.bundle import FORMAT, Bundle, BundleError, seal
 from model.inference.calibration import Calibration
+from model.inference.graph_names import GRAPHS
 from model.inference.predictor import Predictor
 from model.networks.build import build
 from model.networks.incremental import IncrementalNetwork
 from tests.tokenizing import small_tokenizer
-from training.export import disagreement, export, load_run, main
+from training.export import export, load_run, main, measure_disagreement
 from training.runs import checkpoint
 
 TINY_BUNDLE = Path(__file__).parent.parent / "data" / "tiny_bundle"
@@ -51,13 +52,13 @@ def exported(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_tiny_bundle_is_its_network() -> None:
     """IA-next. When this fails because the network has changed: python -m tests.make_tiny_bundle."""
     network, _, _ = load_run(TINY_BUNDLE)
-    assert disagreement(network.eval(), Predictor(Bundle.load(TINY_BUNDLE), "cpu")) < 1e-4
+    assert measure_disagreement(network.eval(), Predictor(Bundle.load(TINY_BUNDLE), "cpu")) < 1e-4
 
 
 def test_an_exported_bundle_is_its_network(exported: Path) -> None:
     bundle = Bundle.load(exported)
     assert (bundle.name, bundle.config) == ("small", CONFIG)
-    assert disagreement(make_network().eval(), Predictor(bundle, "cpu")) < 1e-4
+    assert measure_disagreement(make_network().eval(), Predictor(bundle, "cpu")) < 1e-4
 
 
 def test_what_runs_at_each_keystroke_is_in_eight_bits(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_what_runs_at_each_keystroke_is_in_eight_bits(tmp_path: Path) -> None:
     operators = {graph: (bundle.directory / f"{graph}.onnx").read_bytes() for graph in GRAPHS}
     assert [graph for graph in GRAPHS if b"MatMulNBits" in operators[graph]] == ["step", "content"]
     predictor = Predictor(bundle, "cpu")
-    assert 1e-4 < disagreement(network.eval(), predictor) < 0.5
+    assert 1e-4 < measure_disagreement(network.eval(), predictor) < 0.5
     # Rounding is no reason for the same history to mean two things.
     at_once, one_by_one = (
         predictor.open((START, *range(4, 60), END)),
@@ -108,7 +109,7 @@ def test_a_network_that_the_graphs_do_not_follow_is_refused(exported: Path) -> N
     other = make_network()
     with torch.no_grad():
         other.embedding.weight[5] += 1  # type: ignore[union-attr, operator, index]
-    assert disagreement(other.eval(), Predictor(Bundle.load(exported), "cpu")) > 1e-4
+    assert measure_disagreement(other.eval(), Predictor(Bundle.load(exported), "cpu")) > 1e-4
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def test_a_bundle_of_an_older_format_is_made_anew_with_all_that_it_knew(
     seal(old, "small+own")
     manifest = json.loads((old / "manifest.json").read_text())
     (old / "manifest.json").write_text(json.dumps(manifest | {"format": FORMAT - 1}))
-    with pytest.raises(BundleError, match=r"make it anew by python -m training\.export"):
+    with pytest.raises(BundleError, match=r"export it again with python -m training\.export"):
         Bundle.load(old)
     assert main([str(old), "--out", str(new)]) == 0
     bundle = Bundle.load(new)

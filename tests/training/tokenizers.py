@@ -3,7 +3,7 @@
 from functools import cache
 
 from model.editing.tokenizer import train
-from training.trajectories.trajectory import RememberingTokenizer
+from training.data.line_cache import CachingTokenizer
 
 SAMPLE = """
 import logging
@@ -32,5 +32,5 @@ def main():
 
 
 @cache
-def small_tokenizer() -> RememberingTokenizer:
-    return RememberingTokenizer(train([SAMPLE], 400).json)
+def small_tokenizer() -> CachingTokenizer:
+    return CachingTokenizer(train([SAMPLE], 400).json)

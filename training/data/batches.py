@@ -13,7 +13,7 @@ from model.editing.edits import Instance
 from model.features.arrays import Batch, ExplicitBatch, explicit_batch, implicit_batch
 from model.networks.explicit_rnn import ExplicitTorchBatch
 from model.networks.incremental import TorchBatch
-from training.data.crops import Crops, cropped, draw_crops
+from training.data.crops import Crops, crop_instance, draw_crops
 from training.data.dataset import Split
 from training.data.examples import Examples
 
@@ -23,9 +23,8 @@ Arrays = TypeVar("Arrays", Batch, ExplicitBatch)
 
 _CHUNK_BATCHES = 100  # batches sorted by size together: enough to be even inside, few enough to stay shuffled
 _GROUP_BATCHES = 10  # of them with about as many edits
-_PREPARED_LIMIT = (
-    20_000  # instances; the synthetic tasks are kept as arrays, real data are made into arrays when needed
-)
+# Synthetic tasks of so many instances are kept as arrays; real data are made into arrays when needed.
+_PREPARED_LIMIT = 20_000
 _PREPARED_PART = 250
 _WITH_COLUMNS = {"alive", "buckets", "states", "previous"}  # whose last axis is that of the tokens
 _WITHOUT_EDITS = {"state", "state_mask"}  # the other arrays have the edits as their second axis
@@ -83,7 +82,7 @@ class Batches:
         instance = self.examples.instances[row]
         if self._crops is None:
             return instance
-        return cropped(instance, int(self._crops.first[row]), int(self._crops.last[row]))
+        return crop_instance(instance, int(self._crops.first[row]), int(self._crops.last[row]))
 
     def in_order(self) -> Iterator[Rows]:
         """All rows once, similar sizes together: for measuring."""
@@ -101,13 +100,13 @@ class Batches:
         for start in range(0, len(order), step):
             chunk = order[start : start + step]
             # Synthetic instances are all of one size.
-            groups = [chunk] if self.examples.is_synthetic else self._alike(chunk)
+            groups = [chunk] if self.examples.is_synthetic else self._group_alike(chunk)
             parts = [part for group in groups for part in self._cut(group)]
             batches.extend(parts[index] for index in random.permutation(len(parts)))
         return batches
 
-    def _alike(self, chunk: Rows) -> list[Rows]:
-        """Rows in groups with about as many edits, each sorted by size: so little is padded in either axis."""
+    def _group_alike(self, chunk: Rows) -> list[Rows]:
+        """Groups of rows with about as many edits, each sorted by size: so there is little padding in either axis."""
         by_edits = chunk[np.argsort(self._edits[chunk], kind="stable")]
         groups = np.array_split(by_edits, max(1, len(chunk) // (_GROUP_BATCHES * self.size.instances)))
         return [group[np.argsort(self._lengths[group], kind="stable")] for group in groups]
@@ -131,10 +130,8 @@ def _prepare(config: ModelConfig, instances: Sequence[Instance]) -> Batch | Expl
     """All instances as one batch of narrow arrays."""
     starts = range(0, len(instances), _PREPARED_PART)
     if config.model == "E":
-        return _joined(
-            [_narrow(explicit_batch(instances[start : start + _PREPARED_PART])) for start in starts]
-        )
-    return _joined(
+        return _join([_narrow(explicit_batch(instances[start : start + _PREPARED_PART])) for start in starts])
+    return _join(
         [_narrow(_implicit_batch(config, instances[start : start + _PREPARED_PART])) for start in starts]
     )
 
@@ -148,13 +145,13 @@ def _narrow(batch: Arrays) -> Arrays:
     return type(batch)(**{field.name: narrow(getattr(batch, field.name)) for field in fields(batch)})
 
 
-def _joined(parts: Sequence[Arrays]) -> Arrays:
+def _join(parts: Sequence[Arrays]) -> Arrays:
     """One batch out of several, padded to the largest in every axis. All states must have one length."""
     names = [field.name for field in fields(parts[0])]
-    return type(parts[0])(**{name: _padded([getattr(part, name) for part in parts]) for name in names})
+    return type(parts[0])(**{name: _pad([getattr(part, name) for part in parts]) for name in names})
 
 
-def _padded(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _pad(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     sizes = np.max([array.shape[1:] for array in arrays], axis=0).tolist()
     kind = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
     result: NDArray[Any] = np.zeros((sum(len(array) for array in arrays), *sizes), dtype=kind)

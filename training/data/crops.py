@@ -1,4 +1,4 @@
-"""States cut down at random around their edits, anew in each epoch.
+"""States cut down at random around their edits, differently in each epoch.
 
 Most of the work on an instance is to encode its state, and most of the state is far from all edits. Cutting it trains on
 several times as many edits in the same time, and on states of all lengths.
@@ -24,14 +24,14 @@ class Crops(NamedTuple):
 
     @property
     def lengths(self) -> Ints:
-        """Of the states that are left."""
+        """The lengths of the states that are left."""
         return self.last - self.first + 2
 
 
 def draw_crops(split: Split, least: int, random: np.random.Generator) -> Crops:
-    """Lengths between `least` and all of the state, short ones as often as long ones in relation."""
+    """Draw a crop for each instance: lengths between `least` and the whole state, even on a logarithmic scale."""
     lengths = np.asarray(split.state_lengths, dtype=np.int64)
-    first, last = _touched(split)
+    first, last = _find_touched(split)
     first, last = np.maximum(first - _MARGIN, 1), np.minimum(last + 1 + _MARGIN, lengths - 1)
     shortest = np.minimum(least, lengths)
     wanted = shortest * (lengths / shortest) ** random.random(len(lengths))
@@ -40,7 +40,7 @@ def draw_crops(split: Split, least: int, random: np.random.Generator) -> Crops:
     return Crops(np.maximum(first - before, 1), np.minimum(last + missing - before, lengths - 1))
 
 
-def _touched(split: Split) -> tuple[Ints, Ints]:
+def _find_touched(split: Split) -> tuple[Ints, Ints]:
     """The first and the last token of each state that an edit points at; the end token, that is stop, does not count."""
     rows = np.asarray(split.rows)
     starts, counts = rows[:, Column.EDIT_START], rows[:, Column.EDIT_LENGTH]
@@ -52,14 +52,14 @@ def _touched(split: Split) -> tuple[Ints, Ints]:
     return np.minimum(first, last), last
 
 
-def cropped(instance: Instance, first: int, last: int) -> Instance:
+def crop_instance(instance: Instance, first: int, last: int) -> Instance:
     """The instance with only the tokens from first to last (exclusive) of its state; all edits must point into it."""
     length, kept = len(instance.state), last - first + 2
 
-    def moved(position: int) -> int:
+    def move(position: int) -> int:
         if position >= length - 1:  # the end token, and what edits made
             return position - length + kept
         return position - first + 1 if position else 0
 
-    edits = tuple(Edit(moved(edit.position), edit.content) for edit in instance.edits)
+    edits = tuple(Edit(move(edit.position), edit.content) for edit in instance.edits)
     return Instance((START, *instance.state[first:last], END), edits, instance.conditioning)

@@ -11,7 +11,7 @@ A *shard* is one such split on its own, written by one process; a dataset is mad
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, overload
@@ -22,11 +22,12 @@ import numpy.typing as npt
 from model.editing.edits import Edit, Instance
 
 FORMAT = 1
+_BUFFER_TOKENS = 1 << 20  # some megabytes: large enough to write at once, small enough to hold
 Integers = npt.NDArray[Any]
 
 
 class Column(IntEnum):
-    """What stands where in a row of the index."""
+    """The columns of the index."""
 
     STATE_START = 0
     STATE_LENGTH = 1
@@ -37,7 +38,7 @@ class Column(IntEnum):
 
 
 class Kind(IntEnum):
-    """Where an instance comes from, so that metrics can be told apart. Numbers stay; new ones are added at the end."""
+    """The source of an instance, for figures by kind. Numbers stay; new ones are added at the end."""
 
     SYNTHETIC = 0
     HISTORY = 1  # one change of a file in a git history
@@ -104,9 +105,7 @@ class ShardWriter:
         self.instances += 1
         self._state_tokens += len(instance.state)
         self.edits += len(instance.edits)
-        if (
-            len(rows["state"]) > 1 << 20
-        ):  # some megabytes: large enough to write at once, small enough to hold
+        if len(rows["state"]) > _BUFFER_TOKENS:
             self._flush()
 
     def close(self, notes: Mapping[str, Any] | None = None) -> None:
@@ -267,8 +266,8 @@ class DatasetWriter:
         self._partial.rename(self.folder)
 
 
-def shard_notes(folder: Path) -> dict[str, Any]:
-    """What its writer noted when it closed the shard."""
+def read_shard_notes(folder: Path) -> dict[str, Any]:
+    """The notes that its writer left when it closed the shard."""
     notes: dict[str, Any] = json.loads((folder / "notes.json").read_text())
     return notes
 
@@ -282,7 +281,7 @@ def _join(shards: list[Path], folder: Path, vocabulary_size: int, seed: int | No
     """Copy shards into one split. Each large array is written once, in its final order, through a memory map."""
     folder.mkdir(parents=True)
     splits = [Split(shard) for shard in shards]
-    rows = _distinct(shards)
+    rows = _find_distinct(shards)
     if seed is not None:
         rows = rows[np.random.default_rng(seed).permutation(len(rows))]
     lengths = np.zeros(2, dtype=np.int64)
@@ -309,7 +308,7 @@ def _join(shards: list[Path], folder: Path, vocabulary_size: int, seed: int | No
     return {"instances": len(rows), "edits": edits}
 
 
-def _distinct(shards: Sequence[Path]) -> Integers:
+def _find_distinct(shards: Sequence[Path]) -> Integers:
     """(shard, row) of every instance but repeated ones."""
     prints = [np.load(shard / "fingerprints.npy") for shard in shards]
     every: Integers = np.concatenate([np.zeros(0, dtype=np.int64), *prints])
@@ -325,9 +324,3 @@ def _create(path: Path, kind: npt.DTypeLike, shape: tuple[int, ...]) -> Integers
         np.save(path, np.zeros(shape, dtype=kind))
         return np.zeros(shape, dtype=kind)
     return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(kind), shape=shape)
-
-
-def instances_of(split: Split) -> Iterator[tuple[Instance, Kind]]:
-    """All instances with their kinds."""
-    for number in range(len(split)):
-        yield split[number], Kind(int(split.kinds[number]))

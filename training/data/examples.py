@@ -1,4 +1,4 @@
-"""What a network is trained or measured on: a task of the synthetic suite, or a dataset on disk, by one name."""
+"""Examples to train or measure a network on: a synthetic task or a dataset on disk, by one name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from model.editing.edits import Instance
 from model.editing.tokenizer import Tokenizer
-from training import synthetic
 from training.data.dataset import Dataset, Split
+from training.paper.instances import SPLIT_SIZES, draw_instances
+from training.paper.tasks import VOCABULARY_SIZE
 
 SYNTHETIC = "synthetic:"
 
@@ -49,11 +50,9 @@ def load_examples(data: str, split: str, *, count: int | None = None) -> Example
     """`synthetic:TASK`, or the folder of a dataset; `count` takes the first instances only."""
     if data.startswith(SYNTHETIC):
         name = data.removeprefix(SYNTHETIC)
-        if split not in synthetic.SPLIT_SIZES:
-            raise ValueError(
-                f"unknown split {split!r}; the known ones are {', '.join(synthetic.SPLIT_SIZES)}"
-            )
-        return Examples(synthetic.instances(name, split, count=count), synthetic.VOCABULARY_SIZE)
+        if split not in SPLIT_SIZES:
+            raise ValueError(f"unknown split {split!r}; the known ones are {', '.join(SPLIT_SIZES)}")
+        return Examples(draw_instances(name, split, count=count), VOCABULARY_SIZE)
     dataset = Dataset.load(data)
     instances = dataset.split(split)
     if count is not None and count < len(instances):

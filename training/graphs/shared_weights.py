@@ -60,7 +60,7 @@ def _external(name: str, shape: Sequence[int], file: str, offset: int, length: i
 
 
 def _safetensors_layout(path: Path) -> tuple[int, dict[str, Any]]:
-    """Where the data of a safetensors file begin, and each tensor's entry in its header."""
+    """Find where the data of a safetensors file begin, and each tensor's entry in its header."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         entries = json.loads(file.read(length))

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from training import synthetic
 from training.paper import tables as paper
+from training.paper.properties import compute_properties
 
 RESULTS = Path(__file__).parent.parent / "results"
 REPORT = Path(__file__).parent.parent / "RESULTS.md"
 SCALABILITY = RESULTS / "scalability.json"
-REAL = "real"  # in place of a task's name: mined edits
+REAL = "real"  # the name of the task of mined edits
 _BY_STEP_TASKS = ("MetaSurround33", "MetaContextAppend31")  # the paper's figure 4
 _NOT_RUN = "not run"
 
@@ -130,7 +130,7 @@ def _real() -> str:
     splits = next(iter(results.values()))["splits"]
     data = ", ".join(f"{split} {size['edits']:,} edits" for split, size in splits.items())
     note = (
-        f"Mined from histories ({data}); the paper's data are others, so it is the order and the gaps that compare. Each\n"
+        f"MinedInstance from histories ({data}); the paper's data are others, so it is the order and the gaps that compare. Each\n"
         "network had the same minutes of one processor.\n"
     )
     columns = ["model", "ours", "paper", "positions", "contents", "lexical tokens", "hidden", "parameters"]
@@ -208,7 +208,7 @@ def _computed_properties() -> list[dict[str, Any]]:
     """Computed once: they do not depend on what was trained."""
     path = RESULTS / "properties.json"
     if not path.is_file():
-        path.write_text(json.dumps(synthetic.table(), indent=1) + "\n")
+        path.write_text(json.dumps(compute_properties(), indent=1) + "\n")
     rows: list[dict[str, Any]] = json.loads(path.read_text())
     return rows
 

@@ -1,4 +1,6 @@
-"""The accuracies that the paper reports (tables 1, 2 and 3), in per cent: what ours stand beside."""
+"""The numbers that the paper reports (tables 1, 2 and 3): accuracies in per cent, and properties of the tasks."""
+
+from typing import NamedTuple
 
 COLUMNS = ("E", "IR", "IA-v", "IA-vg", "IA-a", "IA-ag")
 
@@ -49,3 +51,43 @@ def _read() -> dict[tuple[str, str], float]:
 ACCURACIES = _read()  # by model and task
 REAL = {"IA-ag": 61.1, "IR": 55.5, "E": 51.0}  # section 5.2: edits of real code, subtoken by subtoken
 TASKS = tuple(line.split()[0] for line in _TABLE.split("\n")[1:-1])
+
+
+class TaskProperties(NamedTuple):
+    """The computed columns of the paper's table 2."""
+
+    edits_per_replacement: float
+    average_context_displacement: float
+    pomp: float
+
+
+PROPERTIES = {
+    "Append1": TaskProperties(1, 0, 100.0),
+    "ContextAppend11": TaskProperties(1, 2, 100.0),
+    "ContextAppend13": TaskProperties(3, 3, 100.0),
+    "ContextAppend31": TaskProperties(3, 4, 100.0),
+    "ContextAppend33": TaskProperties(9, 7, 99.7),
+    "ContextAppend52": TaskProperties(10, 8.5, 37.6),
+    "ContextReverse31": TaskProperties(3, 4, 100.0),
+    "ContextReverse51": TaskProperties(5, 6, 37.6),
+    "Delete2": TaskProperties(2, 0, 100.0),
+    "Flip11": TaskProperties(2, 3, 100.0),
+    "Flip33": TaskProperties(18, 10, 11.8),
+    "Replace2": TaskProperties(4, 0, 100.0),
+    "Surround11": TaskProperties(2, 1, 100.0),
+    "Surround33": TaskProperties(18, 6, 11.8),
+    "MetaAppend1": TaskProperties(1, 0, 100.0),
+    "MetaContextAppend11": TaskProperties(1, 2, 100.0),
+    "MetaContextAppend13": TaskProperties(3, 3, 100.0),
+    "MetaContextAppend31": TaskProperties(3, 4, 95.9),
+    "MetaContextAppend33": TaskProperties(9, 7, 95.9),
+    "MetaContextAppend52": TaskProperties(10, 8.5, 11.9),
+    "MetaContextReverse31": TaskProperties(3, 4, 95.9),
+    "MetaContextReverse51": TaskProperties(5, 6, 11.9),
+    "MetaDelete2": TaskProperties(2, 0, 100.0),
+    "MetaFlip11": TaskProperties(2, 3, 100.0),
+    "MetaFlip33": TaskProperties(18, 10, 9.2),
+    "MetaReplace2": TaskProperties(4, 0, 100.0),
+    "MetaSurround11": TaskProperties(2, 1, 100.0),
+    "MetaSurround33": TaskProperties(18, 6, 9.2),
+}

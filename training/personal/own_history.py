@@ -10,58 +10,68 @@ from random import Random
 from typing import Any
 
 from model.editing.edits import Instance
-from model.editing.tokenizer import hash_of, segments
+from model.editing.lines import segments
+from model.editing.tokenizer import hash_of
 from training.data.dataset import DatasetWriter, Kind
-from training.sources.git import has_secret, rejected_change
-from training.sources.recording_reader import recorded_sessions
-from training.sources.vscode_history import histories
-from training.trajectories.excerpts import Setting, Windows
+from training.data.line_cache import CachingTokenizer
+from training.sources.filters import check_change, has_secret
+from training.sources.recording_reader import recorded_trajectories
+from training.sources.vscode_history import read_saved_files
+from training.trajectories.excerpts import ExcerptCutter
 from training.trajectories.hunks import hunks_between
-from training.trajectories.trajectory import RememberingTokenizer, Session, instance_from_session
+from training.trajectories.mining_setting import MiningSetting
+from training.trajectories.trajectory import Trajectory, instance_from_trajectory
 
 _HELD_OUT = 10  # one file in so many is dev
-_VERSIONS = 4  # of a file in one session at most
+_VERSIONS = 4  # of a file in one trajectory at most
 
 
-def saved_sessions(folders: Iterable[Path], windows: Windows, seed: int) -> Iterator[tuple[str, Session]]:
-    """Path and session of every save in the local histories of editors."""
+def read_saves(folders: Iterable[Path], cutter: ExcerptCutter, seed: int) -> Iterator[tuple[str, Trajectory]]:
+    """Path and trajectory of every save in the local histories of editors."""
     for folder in folders:
-        for history in histories(folder):
-            for number in range(len(history.texts) - 1):
-                versions = list(history.texts[number : number + _VERSIONS])
+        for file in read_saved_files(folder):
+            for number in range(len(file.texts) - 1):
+                versions = list(file.texts[number : number + _VERSIONS])
                 lines = segments(versions[0])
                 hunks = hunks_between(lines, segments(versions[1]))
-                if hunks is None or rejected_change(lines, hunks) is not None:
+                if hunks is None or check_change(lines, hunks) is not None:
                     continue
-                random = Random(f"{seed}:{history.path}:{number}")
-                for session in windows.sessions(versions, hunks, random):
-                    yield history.path, session._replace(kind=Kind.SAVES)
+                random = Random(f"{seed}:{file.path}:{number}")
+                for trajectory in cutter.cut(versions, hunks, random):
+                    yield file.path, trajectory._replace(kind=Kind.SAVES)
 
 
-def recorded(folders: Iterable[Path], windows: Windows, seed: int) -> Iterator[tuple[str, Session]]:
-    """Path and session of everything that the language server recorded."""
+def read_recordings(
+    folders: Iterable[Path], cutter: ExcerptCutter, seed: int
+) -> Iterator[tuple[str, Trajectory]]:
+    """Path and trajectory of everything that the language server recorded."""
     for folder in folders:
-        yield from recorded_sessions(folder, windows)
+        yield from recorded_trajectories(folder, cutter)
 
 
-def write_own(
-    sessions: Iterable[tuple[str, Session]], tokenizer: RememberingTokenizer, setting: Setting, out: Path
+def write_own_history(
+    trajectories: Iterable[tuple[str, Trajectory]],
+    tokenizer: CachingTokenizer,
+    setting: MiningSetting,
+    out: Path,
 ) -> dict[str, Any]:
     """Write a dataset with the splits train and dev; its manifest. A ValueError when there is too little."""
     counts: Counter[str] = Counter()
     found: list[tuple[str, Instance, Kind]] = []
-    for name, session in sessions:
+    for name, trajectory in trajectories:
         counts["sessions"] += 1
-        if has_secret(session.text) or any(has_secret(change.text) for change in session.changes):
+        if has_secret(trajectory.text) or any(has_secret(change.text) for change in trajectory.changes):
             counts["secret"] += 1
             continue
-        instance = instance_from_session(session, tokenizer, setting.limit_edits)
+        instance = instance_from_trajectory(trajectory, tokenizer, setting.limit_edits)
         if instance is not None:
-            found.append((name, instance._replace(conditioning=max(1, instance.conditioning)), session.kind))
+            found.append(
+                (name, instance._replace(conditioning=max(1, instance.conditioning)), trajectory.kind)
+            )
     if len(found) < 2:
         raise ValueError(f"only {len(found)} instances were found: there is nothing to learn from yet")
     writer = DatasetWriter(out, len(tokenizer), hash_of(tokenizer.spellings))
-    for (_, instance, kind), split in zip(found, _splits([name for name, _, _ in found]), strict=True):
+    for (_, instance, kind), split in zip(found, _choose_splits([name for name, _, _ in found]), strict=True):
         writer.append(split, instance, kind)
     writer.manifest["counts"] = dict(counts)
     writer.manifest["setting"] = setting.to_json()
@@ -69,7 +79,7 @@ def write_own(
     return writer.manifest
 
 
-def _splits(names: Sequence[str]) -> list[str]:
+def _choose_splits(names: Sequence[str]) -> list[str]:
     """Whole files are held out, one in ten and at least one; of a single file, its last tenth."""
     files = list(dict.fromkeys(names))
     if len(files) == 1:

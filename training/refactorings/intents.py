@@ -1,31 +1,24 @@
-"""Intents: what a person may want to do at many places of a file. Each maker finds the places of one, or gives up.
+"""Intents of synthetic refactorings: changes that a person may want to make throughout a file.
 
-Places are replacements in the text as it is. They may overlap; who uses them takes those that do not.
+Each maker finds all changes of one intent, or gives up. All of them are changes of the text as it is. They may overlap;
+the caller takes those that do not.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable
 from random import Random
-from typing import NamedTuple
 
+from model.editing.change import Change
 from model.editing.tokenizer import lex
 from training.data.dataset import Kind
-from training.refactorings.names import COMMON, WORDS, new_name, other_words, styled
+from training.refactorings.names import COMMON, WORDS, join_words, new_name, other_words
 from training.refactorings.source import Call, Source, is_name
 
-LIMIT_PLACES = 12
+LIMIT_CHANGES = 12
 
 
-class Place(NamedTuple):
-    """Replace what stands from start to end."""
-
-    start: int
-    end: int
-    text: str
-
-
-Found = tuple[Kind, list[Place]] | None
+Found = tuple[Kind, list[Change]] | None
 Maker = Callable[[Source, Random], Found]
 
 
@@ -42,7 +35,7 @@ def _expression(source: Source, random: Random) -> str:
 def _rename(source: Source, random: Random) -> Found:
     """A name becomes another one everywhere."""
     candidates = [
-        name for name, count in source.names.items() if 2 <= count <= LIMIT_PLACES and len(name) > 1
+        name for name, count in source.names.items() if 2 <= count <= LIMIT_CHANGES and len(name) > 1
     ]
     if not candidates:
         return None
@@ -68,7 +61,7 @@ def _rename_word(source: Source, random: Random) -> Found:
     if new == old:
         return None
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace_word(match: re.Match[str]) -> str:
         word = match.group()
         if word.lower() != old:
             return word
@@ -80,13 +73,13 @@ def _rename_word(source: Source, random: Random) -> Found:
             else new
         )
 
-    mapping = {name: WORDS.sub(replaced, name) for name in by_word[old]}
+    mapping = {name: WORDS.sub(replace_word, name) for name in by_word[old]}
     return Kind.RENAME, _replace_tokens(source, mapping, with_prose=random.random() < 0.3)
 
 
-def _replace_tokens(source: Source, mapping: dict[str, str], *, with_prose: bool) -> list[Place]:
+def _replace_tokens(source: Source, mapping: dict[str, str], *, with_prose: bool) -> list[Change]:
     return [
-        Place(source.offsets[number], source.offsets[number + 1], mapping[token])
+        Change(source.offsets[number], source.offsets[number + 1], mapping[token])
         for number, token in enumerate(source.tokens)
         if token in mapping and (with_prose or not source.is_prose[number])
     ]
@@ -97,7 +90,7 @@ def _same_calls(source: Source, random: Random, *, least_arguments: int = 0) -> 
     for call in source.calls:
         if len(call.arguments) >= least_arguments:
             by_name.setdefault(source.tokens[call.name], []).append(call)
-    candidates = [calls for calls in by_name.values() if 2 <= len(calls) <= LIMIT_PLACES]
+    candidates = [calls for calls in by_name.values() if 2 <= len(calls) <= LIMIT_CHANGES]
     return random.choice(candidates) if candidates else []
 
 
@@ -108,20 +101,20 @@ def _add_argument(source: Source, random: Random) -> Found:
         return None
     argument = _expression(source, random)
     if random.random() < 0.35:
-        argument = f"{styled([random.choice(COMMON)], 'snake')}={argument}"
+        argument = f"{join_words([random.choice(COMMON)], 'snake')}={argument}"
     is_first = random.random() < 0.25
-    places = []
+    changes = []
     for call in calls:
         if not call.arguments:
             at = source.offsets[call.opening + 1]
-            places.append(Place(at, at, argument))
+            changes.append(Change(at, at, argument))
         elif is_first:
             at = source.offsets[call.arguments[0][0]]
-            places.append(Place(at, at, f"{argument}, "))
+            changes.append(Change(at, at, f"{argument}, "))
         else:
             at = source.offsets[call.arguments[-1][1]]
-            places.append(Place(at, at, f", {argument}"))
-    return Kind.ADD_ARGUMENT, places
+            changes.append(Change(at, at, f", {argument}"))
+    return Kind.ADD_ARGUMENT, changes
 
 
 def _remove_argument(source: Source, random: Random) -> Found:
@@ -130,7 +123,7 @@ def _remove_argument(source: Source, random: Random) -> Found:
     if not calls:
         return None
     which = random.choice([0, -1])
-    places = []
+    changes = []
     for call in calls:
         number = which % len(call.arguments)
         first, last = call.arguments[number]
@@ -138,21 +131,21 @@ def _remove_argument(source: Source, random: Random) -> Found:
             first = call.arguments[number - 1][1]
         elif len(call.arguments) > 1:
             last = call.arguments[1][0]
-        places.append(Place(*source.span(first, last), ""))
-    return Kind.REMOVE_ARGUMENT, places
+        changes.append(Change(*source.span(first, last), ""))
+    return Kind.REMOVE_ARGUMENT, changes
 
 
 def _swap_arguments(source: Source, random: Random) -> Found:
-    """The first two arguments of each call of a function change places."""
+    """The first two arguments of each call of a function change changes."""
     calls = _same_calls(source, random, least_arguments=2)
-    places = []
+    changes = []
     for call in calls:
         (a, b), (c, d) = call.arguments[:2]
         one, two = source.slice(a, b), source.slice(c, d)
         if one == two:
             return None
-        places.append(Place(*source.span(a, d), two + source.slice(b, c) + one))
-    return Kind.SWAP_ARGUMENTS, places
+        changes.append(Change(*source.span(a, d), two + source.slice(b, c) + one))
+    return Kind.SWAP_ARGUMENTS, changes
 
 
 def _dotted_start(source: Source, number: int) -> int:
@@ -172,7 +165,7 @@ def _wrap_call(source: Source, random: Random) -> Found:
     )
     if source.names and random.random() < 0.6:
         wrapper = random.choice(list(source.names))
-    places = []
+    changes = []
     for call in calls:
         start = _dotted_start(source, call.name)
         if start > 0 and source.tokens[start - 1] in {".", "@"}:
@@ -189,26 +182,26 @@ def _wrap_call(source: Source, random: Random) -> Found:
             continue
         text = source.slice(start, call.closing + 1)
         is_prefix = wrapper == "await"
-        places.append(
-            Place(
+        changes.append(
+            Change(
                 *source.span(start, call.closing + 1), f"await {text}" if is_prefix else f"{wrapper}({text})"
             )
         )
-    return Kind.WRAP_CALL, places
+    return Kind.WRAP_CALL, changes
 
 
 def _unwrap_call(source: Source, random: Random) -> Found:
     """Each call of a function gives way to its only argument."""
     calls = [call for call in _same_calls(source, random, least_arguments=1) if len(call.arguments) == 1]
-    places = []
+    changes = []
     for call in calls:
         start = _dotted_start(source, call.name)
-        places.append(Place(*source.span(start, call.closing + 1), source.slice(*call.arguments[0])))
-    return Kind.WRAP_CALL, places
+        changes.append(Change(*source.span(start, call.closing + 1), source.slice(*call.arguments[0])))
+    return Kind.WRAP_CALL, changes
 
 
 def _change_callee(source: Source, random: Random) -> Found:
-    """What is called becomes something else: print(...) to logger.info(...), foo.bar(...) to bar(...)."""
+    """The called function becomes another one: print(...) to logger.info(...), foo.bar(...) to bar(...)."""
     calls = _same_calls(source, random)
     if not calls:
         return None
@@ -227,14 +220,14 @@ def _change_callee(source: Source, random: Random) -> Found:
     else:
         owner = random.choice([*list(source.names)[:30], "self", "this", "np", "utils"])
         new = random.choice([f"{owner}.{old}", new_name(old, source, random)])
-    places = []
+    changes = []
     for call in calls:
         start = _dotted_start(source, call.name)
         if start > 1 and source.tokens[start - 2] in {"def", "func", "fn", "function", "class"}:
             continue
-        first = start if "." in new else call.name  # a new owner takes the place of the old one
-        places.append(Place(*source.span(first, call.name + 1), new))
-    return Kind.CHANGE_CALL, places
+        first = start if "." in new else call.name  # a new owner replaces the old one
+        changes.append(Change(*source.span(first, call.name + 1), new))
+    return Kind.CHANGE_CALL, changes
 
 
 def _add_method(source: Source, random: Random) -> Found:
@@ -248,13 +241,13 @@ def _add_method(source: Source, random: Random) -> Found:
     )
     if names and random.random() < 0.5:
         suffix = f".{random.choice(names)}" + random.choice(["", "()"])
-    places = []
+    changes = []
     for call in calls:
         if call.closing + 1 < len(source.tokens) and source.tokens[call.closing + 1] in {":", "{"}:
             continue  # a definition
         at = source.offsets[call.closing + 1]
-        places.append(Place(at, at, suffix))
-    return Kind.CHANGE_CALL, places
+        changes.append(Change(at, at, suffix))
+    return Kind.CHANGE_CALL, changes
 
 
 _STRING = re.compile(r"\"[^\"\\\n]{1,40}\"|'[^'\\\n]{1,40}'")
@@ -262,17 +255,17 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 
 
 def _change_literal(source: Source, random: Random) -> Found:
-    """A literal that stands at several places becomes another one, or a name."""
+    """A literal that stands at several changes becomes another one, or a name."""
     pattern = _STRING if random.random() < 0.7 else _NUMBER
     found = list(pattern.finditer(source.text))
     counts = Counter(match.group() for match in found)
-    candidates = [literal for literal, count in counts.items() if 2 <= count <= LIMIT_PLACES]
+    candidates = [literal for literal, count in counts.items() if 2 <= count <= LIMIT_CHANGES]
     if not candidates:
         return None
     old = random.choice(candidates)
     draw = random.random()
     if draw < 0.35:
-        new = styled(WORDS.findall(old)[:3] or ["limit"], "UPPER")
+        new = join_words(WORDS.findall(old)[:3] or ["limit"], "UPPER")
     elif old[0] in "\"'":
         words = re.findall(r"\w+", old)
         if not words:
@@ -281,7 +274,7 @@ def _change_literal(source: Source, random: Random) -> Found:
     else:
         new = random.choice([str(random.randrange(1, 200)), old + "0", f"{old}.0", str(int(float(old)) + 1)])
     return Kind.CHANGE_LITERAL, [
-        Place(m.start(), m.end(), new) for m in found if m.group() == old and new != old
+        Change(m.start(), m.end(), new) for m in found if m.group() == old and new != old
     ]
 
 
@@ -291,7 +284,7 @@ def _change_quotes(source: Source, random: Random) -> Found:
     found = [m for m in _STRING.finditer(source.text) if m.group()[0] == quote and other not in m.group()]
     if len(found) > 8:
         return None
-    return Kind.CHANGE_QUOTES, [Place(m.start(), m.end(), other + m.group()[1:-1] + other) for m in found]
+    return Kind.CHANGE_QUOTES, [Change(m.start(), m.end(), other + m.group()[1:-1] + other) for m in found]
 
 
 _WORD_CHANGES = [
@@ -316,21 +309,21 @@ def _change_word(source: Source, random: Random) -> Found:
         elif not old.startswith("interface"):
             pattern = rf"(?<![=!<>&]){pattern}(?![=&>])"
         matches = re.finditer(pattern, source.text)
-        found = [Place(m.start(), m.end(), new) for m in matches if not source.has_prose_at(m.start())]
-        if 2 <= len(found) <= LIMIT_PLACES:
+        found = [Change(m.start(), m.end(), new) for m in matches if not source.has_prose_at(m.start())]
+        if 2 <= len(found) <= LIMIT_CHANGES:
             possible.append(found)
     return (Kind.CHANGE_WORD, random.choice(possible)) if possible else None
 
 
 def _change_owner(source: Source, random: Random) -> Found:
-    """a.b becomes c.b, self.b becomes b, b becomes self.b: at every place."""
+    """a.b becomes c.b, self.b becomes b, b becomes self.b: everywhere."""
     tokens = source.tokens
     pairs = Counter(
         (tokens[n - 1], tokens[n + 1])
         for n in range(1, len(tokens) - 1)
         if tokens[n] == "." and not source.is_prose[n] and is_name(tokens[n - 1]) and is_name(tokens[n + 1])
     )
-    candidates = [pair for pair, count in pairs.items() if 2 <= count <= LIMIT_PLACES]
+    candidates = [pair for pair, count in pairs.items() if 2 <= count <= LIMIT_CHANGES]
     if not candidates:
         return None
     owner, name = random.choice(candidates)
@@ -346,12 +339,12 @@ def _change_owner(source: Source, random: Random) -> Found:
         new = f"{owner}[{name!r}]" if random.random() < 0.5 else f'{owner}["{name}"]'
     else:
         new = f"{new_name(owner, source, random)}.{name}"
-    places = [
-        Place(*source.span(n - 1, n + 2), new)
+    changes = [
+        Change(*source.span(n - 1, n + 2), new)
         for n in range(1, len(tokens) - 1)
         if tokens[n] == "." and not source.is_prose[n] and tokens[n - 1] == owner and tokens[n + 1] == name
     ]
-    return Kind.REPLACE_ATTRIBUTE, places
+    return Kind.REPLACE_ATTRIBUTE, changes
 
 
 def _prefix_name(source: Source, random: Random) -> Found:
@@ -363,14 +356,14 @@ def _prefix_name(source: Source, random: Random) -> Found:
     prefix = random.choice(
         ["self.", "this.", "std::", "&", "*", "np.", f"{random.choice(list(source.names))}."]
     )
-    places = [
-        Place(source.offsets[n], source.offsets[n], prefix)
+    changes = [
+        Change(source.offsets[n], source.offsets[n], prefix)
         for n, token in enumerate(source.tokens)
         if token == name
         and not source.is_prose[n]
         and (n == 0 or source.tokens[n - 1] not in {".", ":", "&", "*", "@"})
     ]
-    return Kind.REPLACE_ATTRIBUTE, places
+    return Kind.REPLACE_ATTRIBUTE, changes
 
 
 def _suffix_name(source: Source, random: Random) -> Found:
@@ -396,12 +389,12 @@ def _suffix_name(source: Source, random: Random) -> Found:
     if random.random() < 0.3:
         types = [f".{random.choice(list(source.names))}"]
     suffix = random.choice(types)
-    places = [
-        Place(source.offsets[n + 1], source.offsets[n + 1], suffix)
+    changes = [
+        Change(source.offsets[n + 1], source.offsets[n + 1], suffix)
         for n, token in enumerate(source.tokens[:-1])
         if token == name and not source.is_prose[n] and source.tokens[n + 1] not in {":", "(", "."}
     ]
-    return Kind.CHANGE_WORD, places
+    return Kind.CHANGE_WORD, changes
 
 
 _DICT = re.compile(r"\{[^{}\n]*[\"'\w][\"']?\s*:[^{}\n]*\}")
@@ -410,20 +403,20 @@ _DICT = re.compile(r"\{[^{}\n]*[\"'\w][\"']?\s*:[^{}\n]*\}")
 def _add_key(source: Source, random: Random) -> Found:
     """Each one-line dict or object gets a key more."""
     found = list(_DICT.finditer(source.text))
-    if not 2 <= len(found) <= LIMIT_PLACES:
+    if not 2 <= len(found) <= LIMIT_CHANGES:
         return None
-    key = styled([random.choice(COMMON) for _ in range(random.choice([1, 1, 2]))], "snake")
+    key = join_words([random.choice(COMMON) for _ in range(random.choice([1, 1, 2]))], "snake")
     sample = found[0].group()
     quote = '"' if '"' in sample else "'" if "'" in sample else ""
     entry = f"{quote}{key}{quote}: {_expression(source, random)}"
     if "\n" in entry:
         return None
-    places = []
+    changes = []
     for match in found:
         inner = match.group()[1:-1].rstrip()
         at = match.start() + 1 + len(inner)
-        places.append(Place(at, at, (" " if inner.endswith(",") else ", ") + entry))
-    return Kind.ADD_KEY, places
+        changes.append(Change(at, at, (" " if inner.endswith(",") else ", ") + entry))
+    return Kind.ADD_KEY, changes
 
 
 _LINE = re.compile(r"(?m)^([ \t]*)(\S[^\n]*)")
@@ -462,21 +455,21 @@ def _add_line(source: Source, random: Random) -> Found:
             [f"{name}()", f"log({name})", f"{name} += 1", f"assert {name}", f"print({name})", f"{name}();"]
         )
         above = random.random() < 0.5
-    places = []
+    changes = []
     for match in lines:
         indent = match.group(1)
         if above:
-            places.append(Place(match.start(2), match.start(2), f"{text}\n{indent}"))
+            changes.append(Change(match.start(2), match.start(2), f"{text}\n{indent}"))
         elif not match.group(2).rstrip().endswith(("{", "(", ":", "[", ",", "\\")):
-            places.append(Place(match.end(), match.end(), f"\n{indent}{text}"))
-    return Kind.ADD_LINE, places
+            changes.append(Change(match.end(), match.end(), f"\n{indent}{text}"))
+    return Kind.ADD_LINE, changes
 
 
 def _remove_lines(source: Source, random: Random) -> Found:
     """Each of some alike lines goes."""
     lines = [m for m in _alike_lines(source, random) if m.start() > 0]
-    places = [Place(m.start() - 1, m.end(), "") for m in lines if len(m.group(2)) < 60]
-    return Kind.REMOVE_LINE, places
+    changes = [Change(m.start() - 1, m.end(), "") for m in lines if len(m.group(2)) < 60]
+    return Kind.REMOVE_LINE, changes
 
 
 def _line_start(source: Source, random: Random) -> Found:
@@ -486,10 +479,10 @@ def _line_start(source: Source, random: Random) -> Found:
         return None
     if random.random() < 0.25:
         cut = [(m.start(2), m.start(2) + len(m.group(2)) - len(m.group(2).partition(" ")[2])) for m in lines]
-        return Kind.CHANGE_LINE_START, [Place(a, b, "") for a, b in cut if b > a]
+        return Kind.CHANGE_LINE_START, [Change(a, b, "") for a, b in cut if b > a]
     word = random.choice(["await ", "return ", "const ", "# ", "// ", "static ", "async ", "pub ", "export ", "self.",
                           "assert ", "yield ", "final ", "private ", f"{random.choice(COMMON)} = "])  # fmt: skip
-    return Kind.CHANGE_LINE_START, [Place(m.start(2), m.start(2), word) for m in lines]
+    return Kind.CHANGE_LINE_START, [Change(m.start(2), m.start(2), word) for m in lines]
 
 
 def _line_end(source: Source, random: Random) -> Found:
@@ -500,9 +493,9 @@ def _line_end(source: Source, random: Random) -> Found:
         m.group(2).startswith(("def ", "async def ")) and m.group(2).endswith("):") for m in lines
     ):
         text = random.choice([" -> None", " -> str", " -> bool", " -> int"])
-        return Kind.CHANGE_LINE_START, [Place(m.end() - 1, m.end() - 1, text) for m in lines]
+        return Kind.CHANGE_LINE_START, [Change(m.end() - 1, m.end() - 1, text) for m in lines]
     return Kind.CHANGE_LINE_START, [
-        Place(m.end(), m.end(), end) for end in [random.choice(ends)] for m in lines
+        Change(m.end(), m.end(), end) for end in [random.choice(ends)] for m in lines
     ]
 
 

@@ -36,10 +36,10 @@ def new_name(old: str, source: Source, random: Random) -> str:
     elif draw < 0.76:
         return old[:-1] if old.endswith("s") else old + "s"
     elif draw < 0.82:
-        return styled(words, _other_style(old, random))
+        return join_words(words, _other_style(old, random))
     else:
         words = [other] if random.random() < 0.6 else [other, random.choice(other_words(source, random))]
-    name = styled(words, _style(old))
+    name = join_words(words, _style(old))
     return "_" + name if old.startswith("_") else name
 
 
@@ -67,7 +67,7 @@ def _other_style(name: str, random: Random) -> str:
     return random.choice([style for style in ("snake", "camel", "Pascal", "UPPER") if style != _style(name)])
 
 
-def styled(words: Sequence[str], style: str) -> str:
+def join_words(words: Sequence[str], style: str) -> str:
     lower = [word.lower() for word in words]
     if style == "UPPER":
         return "_".join(lower).upper()

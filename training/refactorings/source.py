@@ -1,4 +1,4 @@
-"""A text as the makers of refactorings see it: lexical tokens, names, calls, strings and comments.
+"""A text for the makers of refactorings: its lexical tokens, names, calls, strings and comments.
 
 Everything is found by lexical tokens alone, so every language works, roughly.
 """
@@ -30,7 +30,7 @@ _KEYWORDS = frozenset({
     "try", "type", "typedef", "typeof", "undefined", "union", "unless", "until", "use", "using", "var",
     "virtual", "void", "volatile", "when", "where", "while", "with", "yield",
 })  # fmt: skip
-# Types are called like functions, but nobody renames them.
+# Types are called like functions, but people do not rename them.
 _NEVER_RENAMED = _KEYWORDS | {"int", "float", "str", "bool", "char", "long", "double", "string"}
 
 

@@ -1,9 +1,9 @@
-"""A training run on disk: JSON for what was asked, safetensors for what was learned. No pickle.
+"""A training run on disk: JSON for the options, safetensors for the weights. No pickle.
 
 config.json        the ModelConfig           fit.json          the FitConfig
 last.safetensors   all that is needed to go on: weights, their running average, the optimizer, the random state
 best.safetensors   the weights with the best accuracy on the dev split
-metrics.jsonl      a line for each evaluation        bundle/   what is served, when the run has finished
+metrics.jsonl      a line for each evaluation        bundle/   the bundle, when the run has finished
 """
 
 import json

@@ -1,4 +1,4 @@
-"""VS Code's local history: what a file was at each save, oldest first.
+"""VS Code's local history: the texts of a file at each save, oldest first.
 
 `User/History/<hash>/entries.json` names the file and its snapshots; the snapshots lie beside it.
 """
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlparse
 
-from training.sources.git import LIMIT_BYTES, rejected_path, rejected_text
+from training.sources.filters import LIMIT_BYTES, check_path, check_text
 
 _EDITORS = ("Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf")
 
 
-class History(NamedTuple):
+class SavedFile(NamedTuple):
     """The saved texts of one file, oldest first."""
 
     path: str
@@ -24,7 +24,7 @@ class History(NamedTuple):
 
 
 def default_folders() -> list[Path]:
-    """Where editors of VS Code's family keep their local history on this machine: those that are there."""
+    """The folders on this machine in which editors of VS Code's family keep their local history."""
     home = Path.home()
     if sys.platform == "darwin":
         settings = home / "Library" / "Application Support"
@@ -37,7 +37,7 @@ def default_folders() -> list[Path]:
     return [folder for folder in folders if folder.is_dir()]
 
 
-def histories(folder: Path) -> Iterator[History]:
+def read_saved_files(folder: Path) -> Iterator[SavedFile]:
     """All files with at least two different saved texts."""
     for entries in sorted(folder.glob("*/entries.json")):
         history = _read(entries)
@@ -45,7 +45,7 @@ def histories(folder: Path) -> Iterator[History]:
             yield history
 
 
-def _read(entries: Path) -> History | None:
+def _read(entries: Path) -> SavedFile | None:
     try:
         content = json.loads(entries.read_text(encoding="utf-8"))
         path = unquote(urlparse(content["resource"]).path)
@@ -53,21 +53,21 @@ def _read(entries: Path) -> History | None:
         names = [str(entry["id"]) for entry in saved]
     except (OSError, ValueError, KeyError, TypeError):
         return None  # half-written or of a version that we do not know: one file less
-    if rejected_path(path.lstrip("/")) is not None:
+    if check_path(path.lstrip("/")) is not None:
         return None
     texts: list[str] = []
     for name in names:
-        text = _text(entries.parent / name)
+        text = _read_text(entries.parent / name)
         if text is not None and (not texts or text != texts[-1]):
             texts.append(text)
-    return History(path, tuple(texts))
+    return SavedFile(path, tuple(texts))
 
 
-def _text(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
         if path.stat().st_size > LIMIT_BYTES:
             return None
         text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    return text if "\0" not in text and rejected_text(text) is None else None
+    return text if "\0" not in text and check_text(text) is None else None

@@ -19,10 +19,10 @@ from tqdm import tqdm
 
 from model.inference.bundle import Bundle
 from model.inference.predictor import Predictor
-from training.cases import replays
 from training.sources.corpus import read_corpus
 from training.suite.commits import CommitFile, choose_commit_files
 from training.suite.engine import EngineSuggest
+from training.suite.floors import find_replays
 from training.suite.whole_commits import Offer, Played, Suggest, play
 from training.trajectories.hands import TEST_HANDS
 from training.trajectories.keyboard import Step
@@ -57,7 +57,7 @@ def replay_newest(text: str, steps: Sequence[Step], cursor: int, time: float) ->
             now = now[: change.start] + change.text + now[change.end :]
     if newest is None:
         return []
-    return [Offer(change, 1.0) for change in replays(before, now, newest)]
+    return [Offer(change, 1.0) for change in find_replays(before, now, newest)]
 
 
 def play_all(

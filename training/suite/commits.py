@@ -14,17 +14,13 @@ from typing import NamedTuple
 
 from model.editing.change import Change
 from training.sources.corpus import Repository
+from training.sources.filters import check_change, check_text, has_secret, is_code, language_of
 from training.sources.git import (
-    Exclusions,
+    ExcludedCommits,
     Modification,
-    grouped,
-    has_secret,
-    is_code,
-    language_of,
-    modifications,
+    group_by_file,
+    list_modifications,
     read_versions,
-    rejected_change,
-    rejected_text,
 )
 from training.trajectories.hunks import hunks_between, lines_of
 from training.trajectories.lexical_hunks import lexical_hunks
@@ -74,10 +70,12 @@ def has_word(kind: Kind) -> bool:
     return _WORD.search(kind[0] + kind[1]) is not None
 
 
-def find_commit_files(repository: Repository, exclusions: Exclusions, random: Random) -> Iterator[CommitFile]:
+def find_commit_files(
+    repository: Repository, exclusions: ExcludedCommits, random: Random
+) -> Iterator[CommitFile]:
     """The files of a repository's commits that fit the suite, in a random order of paths."""
-    found = modifications(repository.path, repository.commit, exclusions, Counter())
-    groups = grouped([modification for modification in found if is_code(modification.path)])
+    found = list_modifications(repository.path, repository.commit, exclusions, Counter())
+    groups = group_by_file([modification for modification in found if is_code(modification.path)])
     random.shuffle(groups)
     for runs in read_versions(repository.path, _first(groups, _LIMIT_MODIFICATIONS)):
         for run in runs:
@@ -88,13 +86,13 @@ def find_commit_files(repository: Repository, exclusions: Exclusions, random: Ra
 
 
 def choose_commit_files(
-    repositories: Sequence[Repository], count: int, seed: int, exclusions: Exclusions | None = None
+    repositories: Sequence[Repository], count: int, seed: int, exclusions: ExcludedCommits | None = None
 ) -> list[CommitFile]:
     """`count` repetitive and `count` ordinary files, about as many from each repository."""
     chosen: dict[bool, list[list[CommitFile]]] = {True: [], False: []}
     for repository in repositories:
         random = Random(f"{seed}:{repository.name}")
-        files = _spread(find_commit_files(repository, exclusions or Exclusions(), random))
+        files = _spread(find_commit_files(repository, exclusions or ExcludedCommits(), random))
         kept: dict[bool, list[CommitFile]] = {True: [], False: []}
         # A small repository may have too few: the others give more than their part.
         wanted = ceil(3 * count / len(repositories))
@@ -113,10 +111,10 @@ def _commit_file(
 ) -> CommitFile | None:
     if old is None or new is None or max(len(old), len(new)) > _LIMIT_CHARACTERS:
         return None
-    if rejected_text(old) or rejected_text(new) or has_secret(old) or has_secret(new):
+    if check_text(old) or check_text(new) or has_secret(old) or has_secret(new):
         return None
     lines = lines_of(old)
-    if rejected_change(lines, hunks_between(lines, lines_of(new)) or []) is not None:
+    if check_change(lines, hunks_between(lines, lines_of(new)) or []) is not None:
         return None
     hunks = lexical_hunks(old, new)
     if hunks is None or not _LEAST_HUNKS <= len(hunks) <= _LIMIT_HUNKS:

@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 
-from model.editing.burst import render
 from model.editing.recorder import PAUSE_SECONDS, Recorder
+from model.editing.rendering import render
+from model.inference.history import AnyHistory
 from model.inference.predictor import Predictor
-from model.inference.search import Decoded, Prediction, Wish, decode
-from model.inference.window import AnyHistory
+from model.inference.search import Decoded, DecodedEdits, Wish, decode
+from model.inference.window import WindowedHistory
+from model.proposals.suggester import StreamFacts, Suggester
 from training.suite.whole_commits import Offer
 from training.trajectories.keyboard import Step
 from training.trajectories.typist import record_step
 
+_LIMIT_JUDGED = 20  # changes of the judge: a dismissed one is followed by the next
 _ALTERNATIVES = 3  # offers for one question: the next one is shown when the first was dismissed
-_TOKEN_COMPLETE = "token-complete"
 
 
 class EngineSuggest:
@@ -35,8 +37,10 @@ class EngineSuggest:
             recorder.move_cursor(-1)  # whoever stops that long has typed the whole name
         if not recorder.edits and not recorder.prefix:
             return []
+        if self._predictor.suggester is not None:
+            return self._judge(recorder, self._predictor.suggester, time - steps[-1].time if steps else None)
         decoded = self._decode(recorder)
-        if decoded.silence == _TOKEN_COMPLETE:
+        if decoded.name:  # the prefix is a whole name: it is an edit after all
             recorder.move_cursor(-1)
             decoded = self._decode(recorder)
         return [offer for offer in (self._offer(recorder, each) for each in decoded.predictions) if offer]
@@ -53,7 +57,14 @@ class EngineSuggest:
             self._steps.append(step)
         return self._recorder
 
-    def _decode(self, recorder: Recorder) -> Decoded:
+    def _judge(self, recorder: Recorder, suggester: Suggester, pause_seconds: float | None) -> list[Offer]:
+        facts = StreamFacts(recorder.burst_ends, pause_seconds, recorder.cursor, recorder.prefix)
+        history = self._synced(recorder)
+        judgement = suggester.suggest(history, facts, self._least_confidence, _LIMIT_JUDGED)
+        return [Offer(each.change, each.confidence) for each in judgement.changes]
+
+    def _synced(self, recorder: Recorder) -> AnyHistory:
+        """The history of the recorder's stream."""
         if self._history is None or self._state != recorder.state:
             self._history, self._state = self._predictor.open(recorder.state), recorder.state
         history = self._history
@@ -61,7 +72,12 @@ class EngineSuggest:
         kept = next((n for n, (a, b) in enumerate(zip(known, edits, strict=False)) if a != b), None)
         history.keep(min(len(known), len(edits)) if kept is None else kept)
         history.append(edits[len(history.slots.edits) :])
-        history.look_at(recorder.cursor if recorder.prefix else None)
+        if isinstance(history, WindowedHistory):
+            history.look_at(recorder.cursor if recorder.prefix else None)
+        return history
+
+    def _decode(self, recorder: Recorder) -> Decoded:
+        history = self._synced(recorder)
         wish = Wish(
             until="hunk",
             limit=_ALTERNATIVES,
@@ -71,7 +87,7 @@ class EngineSuggest:
         )
         return decode(history, wish, self._tokenizer, self._predictor.bundle.calibration)
 
-    def _offer(self, recorder: Recorder, prediction: Prediction) -> Offer | None:
+    def _offer(self, recorder: Recorder, prediction: DecodedEdits) -> Offer | None:
         """None when the predicted tokens spell no text."""
         assert self._history is not None
         try:

@@ -1,7 +1,7 @@
-"""The next-edit suite: what a bundle would have shown in each case, and how often that was right.
+"""The next-edit suite: a bundle's answer to each case, and figures of all answers.
 
-A case is put to the very Predictor that ships, as the service would put it. It is asked without a threshold, once; what
-would have been shown at any threshold follows from the confidence.
+A case is put to the Predictor that ships, as the service would put it, once and without a threshold. The confidence then
+says at which thresholds the answer would have been shown.
 """
 
 from collections.abc import Sequence
@@ -9,21 +9,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.editing.burst import TokenText, render
 from model.editing.change import Change
-from model.editing.writing import Writer
+from model.editing.recorder import Recorder
+from model.editing.rendering import render
 from model.inference.calibration import Evidence
+from model.inference.history import AnyHistory
 from model.inference.predictor import Predictor
 from model.inference.search import Wish, decode
-from training.cases import KINDS, Case, replay
+from model.proposals.suggester import StreamFacts, Suggester
+from model.silence import Silence
+from training.suite.cases import KINDS, Case
+from training.suite.floors import replay
 
 THRESHOLDS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 _BINS = 10
 _NOTHING = Evidence(0.0, 0.0)
 
 
-class Answer(NamedTuple):
-    """What a case was answered."""
+class CaseAnswer(NamedTuple):
+    """The answer of a bundle, or of a floor, to a case."""
 
     case: Case
     change: Change | None
@@ -33,43 +37,59 @@ class Answer(NamedTuple):
     is_right: bool
 
 
-def ask(predictor: Predictor, case: Case) -> Answer:
+def ask(predictor: Predictor, case: Case) -> CaseAnswer:
     """Put a case to a bundle: the next hunk, whatever its confidence."""
     bundle = predictor.bundle
     tokenizer = bundle.require_tokenizer()
-    writer = Writer(TokenText(tokenizer, case.text))
-    for index, change in enumerate(case.edits):
-        writer.write(index, change)
-    question = writer.question(None, bundle.config.limit_history)
-    if question.silence is not None or not question.edits:
-        return _answered(case, None, _NOTHING, 0.0, question.silence or "nothing-edited")
-    history = predictor.open(question.state)
-    history.append(question.edits)
+    recorder = Recorder(tokenizer, case.text, bundle.config.limit_history)
+    for change in case.edits:
+        recorder.record([change])
+    recorder.finish_name()
+    if not recorder.edits:
+        silence = Silence.TOO_LONG if recorder.last_rebase else Silence.NOTHING_EDITED
+        return _make_answer(case, None, _NOTHING, 0.0, silence)
+    history = predictor.open(recorder.state)
+    history.append(recorder.edits)
+    if predictor.suggester is not None:
+        return _ask_judge(case, predictor.suggester, history, recorder, bundle.calibration.threshold("hunk"))
     decoded = decode(history, Wish(until="hunk", threshold=0.0), tokenizer, bundle.calibration)
     if not decoded.predictions:
-        return _answered(case, None, _NOTHING, 0.0, decoded.silence)
+        return _make_answer(case, None, _NOTHING, 0.0, decoded.silence)
     best = decoded.predictions[0]
     try:
         made = render(history.slots, best.edits, tokenizer)
     except UnicodeError:
-        return _answered(case, None, _NOTHING, 0.0, "no-op")
-    return _answered(case, made, best.evidence, best.confidence, None)
+        return _make_answer(case, None, _NOTHING, 0.0, "no-op")
+    return _make_answer(case, made, best.evidence, best.confidence, None)
 
 
-def ask_replay(case: Case) -> Answer:
+def _ask_judge(
+    case: Case, suggester: Suggester, history: AnyHistory, recorder: Recorder, threshold: float
+) -> CaseAnswer:
+    """Ask at the default threshold, on which the order of the sites depends; a silence is asked for its best candidate."""
+    facts = StreamFacts(recorder.burst_ends)
+    for least in (threshold, 0.0):
+        judgement = suggester.suggest(history, facts, least, 1)
+        if judgement.changes:
+            best = judgement.changes[0]
+            return _make_answer(case, best.change, _NOTHING, best.confidence, None)
+    return _make_answer(case, None, _NOTHING, 0.0, judgement.silence)
+
+
+def ask_replay(case: Case) -> CaseAnswer:
     """The floor that needs no network: always sure."""
     change = replay(case)
-    return _answered(case, change, _NOTHING, 1.0 if change else 0.0, None)
+    return _make_answer(case, change, _NOTHING, 1.0 if change else 0.0, None)
 
 
-def _answered(
+def _make_answer(
     case: Case, change: Change | None, evidence: Evidence, confidence: float, silence: str | None
-) -> Answer:
+) -> CaseAnswer:
     is_right = case.expected_text is not None and change is not None and case.is_right(change)
-    return Answer(case, change, evidence, confidence, silence, is_right)
+    return CaseAnswer(case, change, evidence, confidence, silence, is_right)
 
 
-def summary(answers: Sequence[Answer], threshold: float) -> dict[str, Any]:
+def summary(answers: Sequence[CaseAnswer], threshold: float) -> dict[str, Any]:
     """The figures at one threshold, of all cases and of each kind."""
     return {"threshold": threshold, "all": _figures(answers, threshold)} | {
         kind: _figures([answer for answer in answers if answer.case.kind == kind], threshold)
@@ -77,12 +97,12 @@ def summary(answers: Sequence[Answer], threshold: float) -> dict[str, Any]:
     }
 
 
-def by_language(answers: Sequence[Answer], threshold: float) -> dict[str, Any]:
+def by_language(answers: Sequence[CaseAnswer], threshold: float) -> dict[str, Any]:
     languages = sorted({answer.case.language for answer in answers})
     return {name: _figures([a for a in answers if a.case.language == name], threshold) for name in languages}
 
 
-def _figures(answers: Sequence[Answer], threshold: float) -> dict[str, Any]:
+def _figures(answers: Sequence[CaseAnswer], threshold: float) -> dict[str, Any]:
     shown = [answer for answer in answers if answer.change is not None and answer.confidence >= threshold]
     right = sum(answer.is_right for answer in shown)
     due = sum(answer.case.expected_text is not None for answer in answers)
@@ -96,7 +116,7 @@ def _figures(answers: Sequence[Answer], threshold: float) -> dict[str, Any]:
     }
 
 
-def calibration_error(answers: Sequence[Answer]) -> float:
+def calibration_error(answers: Sequence[CaseAnswer]) -> float:
     """Expected calibration error: how far confidence is from the share that was right, over equal bins."""
     spoken = [answer for answer in answers if answer.change is not None]
     if not spoken:
@@ -108,7 +128,7 @@ def calibration_error(answers: Sequence[Answer]) -> float:
     return float(sum(gaps) / len(spoken))
 
 
-def precision_at_recall(answers: Sequence[Answer], recall: float) -> float | None:
+def precision_at_recall(answers: Sequence[CaseAnswer], recall: float) -> float | None:
     """The precision at the highest threshold that reaches a recall."""
     due = sum(answer.case.expected_text is not None for answer in answers)
     spoken = sorted((a for a in answers if a.change is not None), key=lambda a: -a.confidence)
@@ -119,7 +139,7 @@ def precision_at_recall(answers: Sequence[Answer], recall: float) -> float | Non
     return None
 
 
-def report(answers: Sequence[Answer], floor: Sequence[Answer], threshold: float) -> dict[str, Any]:
+def report(answers: Sequence[CaseAnswer], floor: Sequence[CaseAnswer], threshold: float) -> dict[str, Any]:
     """Everything, as JSON. `threshold` is the bundle's own."""
     repeats = [answer for answer in answers if answer.case.kind == "repeat"]
     floor_repeat = _figures([answer for answer in floor if answer.case.kind == "repeat"], 0.5)
@@ -135,6 +155,6 @@ def report(answers: Sequence[Answer], floor: Sequence[Answer], threshold: float)
     }
 
 
-def _silences(answers: Sequence[Answer]) -> dict[str, int]:
+def _silences(answers: Sequence[CaseAnswer]) -> dict[str, int]:
     reasons = [answer.silence for answer in answers if answer.silence]
     return {reason: reasons.count(reason) for reason in sorted(set(reasons))}

@@ -12,8 +12,9 @@ from tqdm import tqdm
 
 from model.inference.bundle import Bundle
 from model.inference.predictor import Predictor
-from training.cases import KINDS, Case, read_cases
-from training.suite.next_edit import Answer, ask, ask_replay, report, summary
+from training.suite.cases import KINDS, Case, read_cases
+from training.suite.next_edit import CaseAnswer, ask, ask_replay, report, summary
+from training.suite.written_cases import WrittenCase
 
 _PICTURE = "next-edit.png"
 
@@ -24,19 +25,31 @@ def measure_suite(bundle: Bundle, cases: Path, floor: Bundle | None = None) -> d
     answers = _ask_all(bundle, found)
     result: dict[str, Any] = {"bundle": bundle.name, "sha256": bundle.sha256, "cases": len(found)}
     result |= report(answers, [ask_replay(case) for case in found], bundle.calibration.threshold("hunk"))
-    result["curve"] = _curve(answers)
+    result["curve"] = _compute_curve(answers)
     if floor is not None:
         result["network_floor"] = summary(_ask_all(floor, found), 0.0)
         result["network_floor"]["name"] = floor.config.model
     return result
 
 
-def _ask_all(bundle: Bundle, cases: Sequence[Case]) -> list[Answer]:
+def measure_written_cases(bundle: Bundle, cases: Sequence[WrittenCase]) -> list[dict[str, Any]]:
+    """The bundle's answer to each written case at its default threshold."""
+    threshold = bundle.calibration.threshold("hunk")
+    rows = []
+    for written, answer in zip(cases, _ask_all(bundle, [written.case for written in cases]), strict=True):
+        is_shown = answer.change is not None and answer.confidence >= threshold
+        row: dict[str, Any] = {"name": written.name, "title": written.title, "status": written.status}
+        row |= {"is_shown": is_shown, "confidence": answer.confidence, "silence": answer.silence}
+        rows.append(row | {"is_right": written.case.is_right(answer.change if is_shown else None)})
+    return rows
+
+
+def _ask_all(bundle: Bundle, cases: Sequence[Case]) -> list[CaseAnswer]:
     predictor = Predictor(bundle, device="cpu")
     return [ask(predictor, case) for case in tqdm(cases, unit=" cases", desc=bundle.name)]
 
 
-def _curve(answers: Sequence[Answer]) -> dict[str, list[tuple[float, float]]]:
+def _compute_curve(answers: Sequence[CaseAnswer]) -> dict[str, list[tuple[float, float]]]:
     """For each kind with a next edit: (recall, precision) as the threshold falls."""
     curves = {}
     for kind in KINDS[:2]:
@@ -72,13 +85,13 @@ def markdown(result: dict[str, Any]) -> str:
         f"![Precision against recall](results/{_PICTURE})",
         "",
         f"At the default threshold of {result['default_threshold']:.2f}, and the floors, which speak whatever their confidence:"
-        " *replay* makes the newest edit again at its next same place.",
+        " *replay* makes the newest edit once more at the next text that it fits.",
         "",
         "| | kind | cases | shown | right | precision | recall | quiet |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
         *(
             f"| {name} {_row(kind, figures[kind])}"
-            for name, figures in _compared(result).items()
+            for name, figures in _name_figures(result).items()
             for kind in ("all", *KINDS)
         ),
         "",
@@ -105,7 +118,7 @@ def markdown(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _compared(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _name_figures(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The bundle and the floors, by the names that the report gives them."""
     named = {f"**{result['bundle']}**": result["at_default"], "replay": result["replay"]}
     if "network_floor" in result:
@@ -124,7 +137,7 @@ def _share(value: float | None) -> str:
 
 
 def _draw(result: dict[str, Any], path: Path) -> None:
-    import matplotlib  # heavy, and of use here alone
+    import matplotlib  # slow to import, and used here alone
 
     matplotlib.use("Agg")
     from matplotlib import pyplot

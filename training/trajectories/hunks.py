@@ -1,4 +1,4 @@
-"""Hunks: the places where two versions of a text differ, in lines.
+"""Hunks: the runs of lines in which two versions of a text differ.
 
 Lines are segments, each with the line break before it. Tokens are compared later, inside of hunks.
 """
@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from model.editing.burst import Change
+from model.editing.change import Change
 from model.editing.edits import opcodes
-from model.editing.tokenizer import lex, segments
+from model.editing.lines import segments
+from model.editing.tokenizer import lex
 from training.trajectories.trajectory import offsets_of
 
 _LIMIT_LINES = 4000  # lines that differ at the ends of the difference; difflib takes seconds beyond that
@@ -93,7 +94,7 @@ def changes_in_order(lines: Sequence[str], hunks: Sequence[Hunk], order: Sequenc
         shift = sum(grown[:number])
         text = "".join(hunk.new)
         change = Change(offsets[hunk.first] + shift, offsets[hunk.last] + shift, text)
-        grown[number] = len(text) - (change.end - change.start)
+        grown[number] = change.growth
         result.append(change)
     return result
 
@@ -108,8 +109,8 @@ def is_move(lines: Sequence[str], hunks: Sequence[Hunk]) -> bool:
 Signature = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
 
 
-def signature(lines: Sequence[str], hunk: Hunk) -> Signature:
-    """What a hunk does: the runs of lexical tokens that go and come. Empty for blanks alone."""
+def hunk_signature(lines: Sequence[str], hunk: Hunk) -> Signature:
+    """The effect of a hunk: the runs of lexical tokens that go and come. Empty for blanks alone."""
     old, new = lex("".join(lines[hunk.first : hunk.last])), lex("".join(hunk.new))
     steps = [(tuple(old[a:b]), tuple(new[c:d])) for tag, a, b, c, d in opcodes(old, new) if tag != "equal"]
     return tuple(step for step in steps if "".join((*step[0], *step[1])).strip())

@@ -1,4 +1,4 @@
-"""Mining as jobs: one for each repository, in parts that survive a broken run, by several processes."""
+"""Mining jobs: one for each repository, in parts that survive a broken run, by several processes."""
 
 import json
 import multiprocessing
@@ -15,23 +15,21 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model.editing.tokenizer import hash_of
-from training.data.dataset import ShardWriter
-from training.sources.corpus import Repository
+from model.editing.tokenizer import Tokenizer, hash_of
+from training.data.dataset import DatasetWriter, ShardWriter, read_shard_notes
+from training.data.line_cache import CachingTokenizer
+from training.sources.corpus import SPLITS, Repository
+from training.sources.filters import LIMIT_BYTES, language_of, sampling_share
 from training.sources.git import (
-    LIMIT_BYTES,
-    Exclusions,
+    ExcludedCommits,
     Modification,
-    grouped,
-    keep_share,
-    language_of,
-    modifications,
+    group_by_file,
+    list_modifications,
     read_versions,
     sizes_at,
 )
-from training.trajectories.excerpts import Setting
-from training.trajectories.miners import Miner, miner_of
-from training.trajectories.trajectory import RememberingTokenizer
+from training.trajectories.instances import InstanceMaker, instance_maker_for
+from training.trajectories.mining_setting import DIFFERENCES, MiningSetting
 
 _NICE = 10  # mining is in no hurry; the machine is a person's
 _PART_PAIRS = 1000  # pairs in a part: what a broken run loses at most
@@ -41,12 +39,12 @@ _LIMIT_FILES_OF_COMMIT = 30  # of a larger commit only so many files are taken
 
 
 @dataclass(frozen=True)
-class Job:
+class MiningJob:
     """All that a process needs to mine one repository."""
 
     repository: Repository
     tokenizer_path: Path
-    setting: Setting
+    setting: MiningSetting
     parts: Path  # the folder of the parts of all repositories
     exclusions: tuple[str, ...] = ()
     limit_pairs: int = 60_000
@@ -62,7 +60,7 @@ class Job:
         return sorted(path for path in self.folder.glob("part-*") if path.suffix != ".partial")
 
     def identity(self, vocabulary: str) -> dict[str, Any]:
-        """Whatever decides what is mined: parts of another identity are of no use."""
+        """Everything that decides the result: parts of another identity are of no use."""
         return {
             "commit": self.repository.commit,
             "split": self.repository.split,
@@ -78,21 +76,24 @@ class Job:
 _progress: "Synchronized[int]"
 
 
-def _start(progress: "Synchronized[int]") -> None:
+def _start_process(progress: "Synchronized[int]") -> None:
     global _progress
     _progress = progress
     if sys.platform != "win32":
         os.nice(max(0, _NICE - os.nice(0)))
 
 
-def run(jobs: list[Job], processes: int) -> None:
-    """Small splits first; the rest in an order that mixes sizes and languages, for whoever breaks off early."""
+def run_jobs(jobs: list[MiningJob], processes: int) -> None:
+    """Mine all repositories: small splits first, then a mix of sizes and languages, so that a broken run is of use."""
     jobs = sorted(
         jobs, key=lambda job: (job.repository.split == "train", _draw(job.repository.name, job.seed))
     )
     context = multiprocessing.get_context("spawn")
     progress = context.Value("q", 0)
-    with context.Pool(processes, _start, (progress,)) as pool, tqdm(unit=" pairs", smoothing=0.05) as bar:
+    with (
+        context.Pool(processes, _start_process, (progress,)) as pool,
+        tqdm(unit=" pairs", smoothing=0.05) as bar,
+    ):
         pending = [pool.apply_async(mine_repository, (job,)) for job in jobs]
         while pending:
             pending[0].wait(1.0)
@@ -104,57 +105,57 @@ def run(jobs: list[Job], processes: int) -> None:
             pending = [result for result in pending if result not in finished]
 
 
-def mine_repository(job: Job) -> None:
+def mine_repository(job: MiningJob) -> None:
     """Mine one repository, part by part; parts that are there already are kept."""
-    tokenizer = RememberingTokenizer(job.tokenizer_path.read_text(encoding="utf-8"))
-    if _is_done(job, hash_of(tokenizer.spellings)):
+    tokenizer = CachingTokenizer(job.tokenizer_path.read_text(encoding="utf-8"))
+    _remove_other_parts(job, hash_of(tokenizer.spellings))
+    if (job.folder / "done").is_file():
         return
     counts: Counter[str] = Counter()
     repository = job.repository
-    found = modifications(repository.path, repository.commit, Exclusions(job.exclusions), counts)
-    groups = grouped(_sample(found, job, counts))
-    for number, part in enumerate(_parts(groups)):
+    found = list_modifications(repository.path, repository.commit, ExcludedCommits(job.exclusions), counts)
+    groups = group_by_file(_sample(found, job, counts))
+    for number, part in enumerate(_split_into_parts(groups)):
         shard = job.folder / f"part-{number:03d}"
         if not shard.is_dir():
-            miner = miner_of(job.setting, tokenizer, job.seed)
-            miner.counts.update(counts if number == 0 else {})
-            _mine_part(repository, part, miner, ShardWriter(shard, len(tokenizer)))
+            maker = instance_maker_for(job.setting, tokenizer, job.seed)
+            maker.counts.update(counts if number == 0 else {})
+            _mine_part(repository, part, maker, ShardWriter(shard, len(tokenizer)))
     (job.folder / "done").touch()
 
 
-def _is_done(job: Job, vocabulary: str) -> bool:
-    """Is the whole repository mined? Removes what another job has left under its name."""
+def _remove_other_parts(job: MiningJob, vocabulary: str) -> None:
+    """Remove the parts that a job of another identity left under this job's name."""
     path, identity = job.folder / "identity.json", job.identity(vocabulary)
     if not path.is_file() or json.loads(path.read_text()) != identity:
         shutil.rmtree(job.folder, ignore_errors=True)
         job.folder.mkdir(parents=True)
         path.write_text(json.dumps(identity))
-    return (job.folder / "done").is_file()
 
 
 def _mine_part(
-    repository: Repository, groups: Sequence[Sequence[Modification]], miner: Miner, shard: ShardWriter
+    repository: Repository, groups: Sequence[Sequence[Modification]], maker: InstanceMaker, shard: ShardWriter
 ) -> None:
     for runs in read_versions(repository.path, groups):
         for run in runs:
-            for mined in miner.instances(run):
-                miner.counts[f"instances: {mined.kind.name.lower()}"] += 1
+            for mined in maker.make(run):
+                maker.counts[f"instances: {mined.kind.name.lower()}"] += 1
                 shard.append(*mined)
             with _progress.get_lock():
                 _progress.value += len(run.modifications)
-    shard.close({"counts": dict(miner.counts)})
+    shard.close({"counts": dict(maker.counts)})
 
 
-def _sample(found: Iterable[Modification], job: Job, counts: Counter[str]) -> list[Modification]:
+def _sample(found: Iterable[Modification], job: MiningJob, counts: Counter[str]) -> list[Modification]:
     """Fewer files of huge commits, of prose, of huge repositories. Whole files: their versions stay together."""
     files: Counter[str] = Counter()
     taken: list[Modification] = []
-    found = _small(found, job, counts) if job.setting.name == "paper" else found
+    found = _drop_large_files(found, job, counts) if job.setting.name == "paper" else found
     for modification in found:
         files[modification.commit] += 1
         if job.languages and language_of(modification.path) not in job.languages:
             counts["other language"] += 1
-        elif _draw(modification.path, job.seed) >= keep_share(modification.path):
+        elif _draw(modification.path, job.seed) >= sampling_share(modification.path):
             counts["sampled out"] += 1
         elif files[modification.commit] > _LIMIT_FILES_OF_COMMIT:
             counts["large commit"] += 1
@@ -169,8 +170,10 @@ def _sample(found: Iterable[Modification], job: Job, counts: Counter[str]) -> li
     return kept
 
 
-def _small(found: Iterable[Modification], job: Job, counts: Counter[str]) -> Iterator[Modification]:
-    """Of the files that were large in the end hardly any version fits: not worth reading."""
+def _drop_large_files(
+    found: Iterable[Modification], job: MiningJob, counts: Counter[str]
+) -> Iterator[Modification]:
+    """Leave out the files that were large in the end: hardly any of their versions fits."""
     sizes = sizes_at(job.repository.path, job.repository.commit)
     for modification in found:
         if sizes.get(modification.path, LIMIT_BYTES) <= _BYTES_OF_TOKEN * job.setting.limit_state:
@@ -187,7 +190,7 @@ def _draw(text: str, seed: int) -> float:
     )
 
 
-def _parts(groups: Sequence[list[Modification]]) -> Iterator[list[list[Modification]]]:
+def _split_into_parts(groups: Sequence[list[Modification]]) -> Iterator[list[list[Modification]]]:
     part: list[list[Modification]] = []
     for group in groups:
         part.append(group)
@@ -195,3 +198,39 @@ def _parts(groups: Sequence[list[Modification]]) -> Iterator[list[list[Modificat
             yield part
             part = []
     yield part
+
+
+def join_parts(jobs: Sequence[MiningJob], tokenizer: Tokenizer, out: Path) -> dict[str, Any]:
+    """Write one dataset of the finished parts of all jobs; return its manifest."""
+    writer = DatasetWriter(out, len(tokenizer), hash_of(tokenizer.spellings))
+    for split in SPLITS:
+        shards = [shard for job in jobs if job.repository.split == split for shard in job.shards()]
+        if shards:
+            writer.join(split, shards, seed=jobs[0].seed)
+    counts: Counter[str] = Counter()
+    for job in jobs:
+        of_repository: Counter[str] = Counter()
+        if not job.shards():
+            continue  # its turn did not come: it is no source of this dataset
+        for shard in job.shards():
+            of_repository.update(read_shard_notes(shard)["counts"])
+        counts.update(of_repository)
+        repository = job.repository
+        writer.manifest["sources"].append(
+            {
+                "repository": repository.name,
+                "commit": repository.commit,
+                "licence": repository.licence,
+                "split": repository.split,
+                "counts": dict(of_repository),
+            }
+        )
+    setting = jobs[0].setting
+    writer.manifest["counts"] = dict(counts.most_common())
+    writer.manifest["setting"] = setting.to_json() | {
+        "seed": jobs[0].seed,
+        "limit_pairs": jobs[0].limit_pairs,
+        "difference": DIFFERENCES[setting.name],
+    }
+    writer.close(tokenizer.json)
+    return writer.manifest

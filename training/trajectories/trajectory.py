@@ -1,72 +1,60 @@
-"""A session: a text and the changes made to it one after another, before tokens come in.
+"""A trajectory: a text and the changes made to it one after another, before tokens come in.
 
-Git histories, an editor's local history, recordings and synthetic refactorings all become sessions, and sessions become
-instances in one place: here, by the same bursts with which the language server records a user.
+Git histories, an editor's local history, recordings and synthetic refactorings all become trajectories. Trajectories
+become instances here and only here, by the recorder with which the language server records a user.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from model.editing.burst import Burst, Change, TokenText
-from model.editing.edits import Instance, Slots, stop_edit
+from model.editing.change import Change
+from model.editing.edits import Instance, stop_edit
+from model.editing.recorder import Recorder, steps_of
 from model.editing.tokenizer import Tokenizer
 from training.data.dataset import Kind
 
-_LINES_REMEMBERED = 100_000  # mining meets the lines of a file again and again, in every version
+_NO_LIMIT = 1 << 30  # an instance is cut after it was recorded, not folded
 
 
-class RememberingTokenizer(Tokenizer):
-    """A tokenizer that remembers lines."""
-
-    def __init__(self, json: str) -> None:
-        super().__init__(json)
-        self._lines: dict[str, list[int]] = {}
-
-    def encode_segment(self, segment: str) -> list[int]:
-        known = self._lines.get(segment)
-        if known is None:
-            if len(self._lines) >= _LINES_REMEMBERED:
-                self._lines.clear()
-            known = self._lines[segment] = super().encode_segment(segment)
-        return known
-
-
-class Session(NamedTuple):
+class Trajectory(NamedTuple):
     """A text and its changes, each in the text as the changes before have left it."""
 
     text: str
     changes: tuple[Change, ...]
     kind: Kind
-    conditioning: int = 0  # so many changes are given: nobody could have predicted them
+    conditioning: int = 0  # so many changes are given: no model could have predicted them
     is_complete: bool = True  # after the last change nothing more is to be edited in this text
+    # Seconds at which the changes were typed, if they were; those of one time are one step.
+    times: tuple[float, ...] | None = None
+
+    def texts(self) -> list[str]:
+        """The text at first and after each change."""
+        return apply_changes(self.text, self.changes)
 
 
-def texts_of(session: Session) -> list[str]:
+def apply_changes(text: str, changes: Iterable[Change]) -> list[str]:
     """The text at first and after each change."""
-    result = [session.text]
-    for change in session.changes:
-        text = result[-1]
-        result.append(text[: change.start] + change.text + text[change.end :])
-    return result
+    return list(accumulate(changes, lambda current, change: change.apply_to(current), initial=text))
 
 
-def instance_from_session(session: Session, tokenizer: Tokenizer, limit_edits: int) -> Instance | None:
-    """The session in tokens, cut at `limit_edits`; None when nothing is left to predict."""
-    text = TokenText(tokenizer, session.text)
-    state = text.state()
-    slots = Slots(state)
-    conditioning = 0
-    for number, change in enumerate(session.changes):
-        replaced = text.replace(change)
-        for edit in Burst(text, replaced).edits():
-            slots.apply_explicit(edit)
-        if number < session.conditioning:
-            conditioning = len(slots.edits)
-        if len(slots.edits) > limit_edits:
-            break
-    edits = slots.edits[:limit_edits]
-    if session.is_complete and len(slots.edits) < limit_edits and slots.edits:
+def instance_from_trajectory(
+    trajectory: Trajectory, tokenizer: Tokenizer, limit_edits: int
+) -> Instance | None:
+    """The trajectory in tokens, cut at `limit_edits`; None when nothing is left to predict."""
+    is_typed = trajectory.times is not None
+    recorder = Recorder(tokenizer, trajectory.text, _NO_LIMIT, is_typed=is_typed)
+    conditioning, number = 0, 0
+    for step, seconds in steps_of(trajectory.changes, trajectory.times):
+        recorder.record(step, seconds)
+        number += len(step)
+        if number <= trajectory.conditioning:
+            conditioning = len(recorder.edits)
+        if not is_typed and len(recorder.edits) > limit_edits:
+            break  # an undo may still take typed edits back
+    recorder.finish_name()
+    state, edits = recorder.state, recorder.edits[:limit_edits]
+    if trajectory.is_complete and len(recorder.edits) < limit_edits and edits:
         edits = [*edits, stop_edit(len(state))]
     if len(edits) <= conditioning:
         return None
@@ -74,5 +62,5 @@ def instance_from_session(session: Session, tokenizer: Tokenizer, limit_edits: i
 
 
 def offsets_of(pieces: Sequence[str]) -> list[int]:
-    """Where each piece begins in their concatenation, and where the last ends."""
+    """The offsets at which each piece begins in their concatenation, and the end of the last."""
     return list(accumulate(map(len, pieces), initial=0))

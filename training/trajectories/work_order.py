@@ -9,7 +9,7 @@ from typing import NamedTuple
 from model.editing.change import Change
 from training.trajectories.hands import Hands
 from training.trajectories.lexical_hunks import apply_all
-from training.trajectories.ordering import walk
+from training.trajectories.ordering import draw_walk
 
 _NAME = re.compile(r"[^\W\d]\w{2,}")
 
@@ -51,7 +51,7 @@ def work_order(text: str, changes: Sequence[Change], hands: Hands, random: Rando
         order = sorted(numbers, key=lambda number: (-often[kinds[number]], kinds[number], number))
     else:
         names = [changed_names(text, change) for change in changes]
-        order = walk([float(line) for line in line_of], names, random, hands.near_lines, hands.related)
+        order = draw_walk([float(line) for line in line_of], names, random, hands.near_lines, hands.related)
         order = _left_to_right(order, line_of)
     return _sometimes_backwards(order, line_of, hands.backwards_on_line, random)
 
@@ -81,7 +81,7 @@ def _has_break(text: str) -> bool:
 
 
 def _line_task(text: str, hunks: Sequence[Change], run: Sequence[int]) -> Task:
-    """The whole line without its indentation, as far as no other hunk reaches into it."""
+    """The whole line without its indentation, or only the hunks when others are on the line too."""
     first, last = hunks[run[0]], hunks[run[-1]]
     start = max(text.rfind("\n", 0, first.start), text.rfind("\r", 0, first.start)) + 1
     while start < first.start and text[start] in " \t":
@@ -89,10 +89,11 @@ def _line_task(text: str, hunks: Sequence[Change], run: Sequence[int]) -> Task:
     end = last.end
     while end < len(text) and text[end] not in "\r\n":
         end += 1
-    if run[0] > 0:
-        start = max(start, hunks[run[0] - 1].end)
-    if run[-1] + 1 < len(hunks):
-        end = min(end, hunks[run[-1] + 1].start)
+    # Two neighbours must not both take what lies between them.
+    if run[0] > 0 and hunks[run[0] - 1].end >= start:
+        start = first.start
+    if run[-1] + 1 < len(hunks) and hunks[run[-1] + 1].start <= end:
+        end = last.end
     return _task(text, hunks, run, start, end)
 
 

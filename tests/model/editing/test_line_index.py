@@ -3,7 +3,7 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.editing.line_index import Starts
+from model.editing.line_index import LineIndex
 
 LENGTHS = st.lists(st.integers(0, 4), max_size=12)
 
@@ -12,7 +12,7 @@ LENGTHS = st.lists(st.integers(0, 4), max_size=12)
 def test_after_any_replacements_the_starts_are_those_of_a_fresh_count(
     lengths: list[int], replacements: list[tuple[int, int, list[int]]]
 ) -> None:
-    starts = Starts(lengths)
+    starts = LineIndex(lengths)
     for one, other, fresh in replacements:
         first, last = sorted((min(one, len(lengths)), min(other, len(lengths))))
         starts.replace(first, last, fresh)

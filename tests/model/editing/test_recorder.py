@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp.hunks import hunks, place_of
+from lsp.recorded_hunks import find_hunks, range_of_hunk
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, apply
+from model.editing.lines import Lines
 from model.editing.recorder import Recorder
+from tests.model.editing.drawn_changes import changes
 from tests.tokenizing import small_tokenizer, texts
 
 PROGRAM = (
@@ -20,7 +22,7 @@ def spelled(recorder: Recorder) -> str:
     text = small_tokenizer().decode(apply(recorder.state, recorder.edits))
     if recorder.partial is not None:
         start = recorder.partial.start
-        text = text[:start] + recorder.prefix + text[start:]
+        text = Change(start, start, recorder.prefix).apply_to(text)
     return text
 
 
@@ -43,7 +45,7 @@ class Typist:
     def change(self, *changes: Change, pause: float = 0.1, accepted: bool = False) -> None:
         self.now += pause
         for change in changes:
-            self.text = replaced(self.text, change)
+            self.text = change.apply_to(self.text)
         self.recorder.record(changes, self.now, accepted=accepted)
         assert spelled(self.recorder) == self.text
 
@@ -59,7 +61,7 @@ class Typist:
         """The edits as a reader sees them: [-deleted-][+inserted+], place by place."""
         slots, decode = self.recorder.slots, small_tokenizer().decode
         result = ""
-        for first, last in hunks(self.recorder):
+        for first, last in find_hunks(self.recorder):
             edits = self.recorder.edits[first:last]
             deleted = decode([slots.contents[edit.position] for edit in edits if edit.content == DELETE])
             inserted = decode([edit.content for edit in edits if edit.content != DELETE])
@@ -108,7 +110,7 @@ def test_after_any_changes_the_stream_with_its_prefix_is_the_text(text: str, dat
                 end = start if action == "type" else data.draw(st.integers(start, min(len(text), start + 9)))
                 new = data.draw(st.sampled_from("fooba_r.( \n")) if action == "type" else data.draw(texts)
                 changes.append(Change(start, end, new))
-                text = replaced(text, changes[-1])
+                text = changes[-1].apply_to(text)
             recorder.record(changes, now, accepted=data.draw(st.integers(0, 4)) == 0)
         history.append(text)
         service.follow(recorder)
@@ -116,8 +118,26 @@ def test_after_any_changes_the_stream_with_its_prefix_is_the_text(text: str, dat
         assert len(recorder.edits) <= recorder._limit_edits
         assert (service.state, service.edits) == (recorder.state, recorder.edits)
         assert recorder.cursor is None or recorder.cursor in recorder.slots.order
-        for place in (place_of(recorder, hunk) for hunk in hunks(recorder)):
+        for place in (range_of_hunk(recorder, hunk) for hunk in find_hunks(recorder)):
             assert 0 <= place.start <= place.end <= len(text)
+
+
+@settings(deadline=None)
+@given(texts, st.data())
+def test_a_recorder_that_shares_its_lines_records_the_same(text: str, data: st.DataObject) -> None:
+    alone, sharing, lines, now = recorder_of(text), recorder_of(text), Lines(text), 0.0
+    sharing.share(lines)
+    for _ in range(data.draw(st.integers(1, 8))):
+        now += data.draw(st.sampled_from([0.1, 0.1, 2.0]))
+        step = []
+        for _ in range(data.draw(st.integers(1, 3))):
+            step.append(data.draw(changes(len(text))))
+            text = step[-1].apply_to(text)
+        alone.record(step, now)
+        sharing.follow([lines.replace(change) for change in step], now)
+        assert (sharing.state, sharing.edits) == (alone.state, alone.edits)
+        assert (sharing.partial, sharing.bursts) == (alone.partial, alone.bursts)
+        assert spelled(sharing) == text
 
 
 def test_a_half_typed_name_is_a_prefix_until_it_ends() -> None:
@@ -196,6 +216,36 @@ def test_a_pasted_name_is_whole() -> None:
     assert typist.recorder.edits
 
 
+def test_bursts_know_their_time_and_their_changes() -> None:
+    typist = Typist(PROGRAM)
+    typist.type(33, "(1)")
+    typist.type(0, "#", pause=0.5)
+    first, second = typist.recorder.bursts
+    assert (first.changes, second.changes) == (range(3), range(3, 4))
+    assert [first.time, second.time] == pytest.approx([0.3, 0.8])
+    assert typist.recorder.burst_ends == [first.end, len(typist.recorder.edits)]
+
+
+def test_without_times_only_touching_changes_are_one_burst() -> None:
+    recorder = recorder_of("a = 1\nb = 2\n")
+    for change in (Change(10, 11, "("), Change(11, 11, "."), Change(0, 1, "(")):
+        recorder.record([change])
+    assert [(burst.changes, burst.time) for burst in recorder.bursts] == [
+        (range(2), None),
+        (range(2, 3), None),
+    ]
+
+
+def test_a_mined_hunk_is_a_burst_of_its_own_and_no_undo_or_rewrite() -> None:
+    recorder = Recorder(small_tokenizer(), PROGRAM, limit_edits=10_000, is_typed=False)
+    recorder.record([Change(0, len(PROGRAM), "x = 1\n" * 80)])
+    count = len(recorder.edits)
+    recorder.record([Change(0, 480, PROGRAM)])
+    assert recorder.burst_ends == [count, len(recorder.edits)]
+    assert count > 0 == recorder.generation
+    assert spelled(recorder) == PROGRAM
+
+
 def test_a_pause_freezes_the_edits_so_that_later_ones_only_append() -> None:
     typist = Typist(PROGRAM)
     typist.type(33, "1.")
@@ -204,20 +254,20 @@ def test_a_pause_freezes_the_edits_so_that_later_ones_only_append() -> None:
     assert typist.recorder.edits[: len(before)] == before
 
 
-def test_a_jump_freezes_and_a_short_way_does_not() -> None:
+def test_a_change_elsewhere_begins_a_new_burst_however_near_and_soon() -> None:
     typist = Typist("".join(f"{number} = 1\n" for number in range(10, 50)))
+    length = len(small_tokenizer().encode_segment("("))
+    typist.type(7 * 7 + 5, "(")
     typist.type(5, "(")
-    typist.type(8 * 7, "(")
-    assert typist.story() == "[+(+][+(+]"
-    assert not typist.recorder._runs
     typist.type(30 * 7, "(")
-    assert [run.end for run in typist.recorder._runs] == [2 * len(small_tokenizer().encode_segment("("))]
+    assert typist.story() == "[+(+]" * 3
+    assert typist.recorder.burst_ends == [length, 2 * length, 3 * length]
 
 
 def test_a_long_burst_is_frozen_and_undo_still_takes_it_back() -> None:
     typist = Typist(PROGRAM)
     typist.type(0, "(1) + " * 12)
-    assert typist.recorder._runs
+    assert len(typist.recorder.bursts) > 1
     typist.change(Change(0, 72, ""))
     assert typist.text == PROGRAM
     assert typist.recorder.edits == []
@@ -251,7 +301,7 @@ def test_several_cursors_are_one_burst() -> None:
     for index, key in enumerate("xy"):
         typist.change(Change(27 + index * 2, 27 + index * 2, key), Change(3 + index, 3 + index, key))
     assert typist.story() == "[-foo-][+fooxy+]" * 2
-    assert not typist.recorder._runs
+    assert len(typist.recorder.bursts) == 1
 
 
 def test_a_rewrite_of_the_file_is_a_new_beginning() -> None:
@@ -319,5 +369,5 @@ def test_accepted_suggestions_are_tagged() -> None:
     typist.type(33, "(")
     typist.change(Change(60, 60, "(("), accepted=True)
     typist.type(0, "(")
-    tags = [typist.recorder.is_accepted(first) for first, _ in hunks(typist.recorder)]
+    tags = [burst.accepted for burst in typist.recorder.bursts]
     assert tags == [False, True, False]

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.editing.edits import SPECIALS
-from model.editing.tokenizer import Tokenizer, hash_of, lex, segments, train
+from model.editing.lines import segments
+from model.editing.tokenizer import Tokenizer, hash_of, lex, train
 from tests.tokenizing import small_tokenizer, texts
 
 

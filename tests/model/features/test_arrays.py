@@ -8,7 +8,7 @@ from model.editing.edits import END, START, Edit, Instance, explicit_from_implic
 from model.features.arrays import explicit_batch, implicit_batch
 from model.features.pointer_features import relate
 from model.features.precedents import NOTHING_OFFERED
-from tests.instances import instances, places_after
+from tests.instances import instances, positions_after
 
 A, B, C, D = 4, 5, 6, 7
 
@@ -27,8 +27,8 @@ def test_a_batch_holds_each_instance_as_if_alone(several: list[Instance], multip
         for step, edit in enumerate(instance.edits):
             column = edit.position if edit.position < length else edit.position - length + longest
             assert (batch.positions[row, step], batch.contents[row, step]) == (column, edit.content)
-            places = places_after(instance, step)
-            order, related = places.slots.order, relate(places)
+            positions = positions_after(instance, step)
+            order, related = positions.slots.order, relate(positions)
             columns = {slot if slot < length else slot - length + longest for slot in order}
             placed = [slot if slot < length else slot - length + longest for slot in order]
             assert (batch.buckets[row, step][:, placed] == related.buckets).all()

@@ -1,4 +1,4 @@
-"""What is known of each place, for the pointer."""
+"""The features of each position, for the pointer."""
 
 import numpy as np
 from hypothesis import given
@@ -20,32 +20,32 @@ from model.features.pointer_features import (
     relate,
 )
 from model.features.precedents import NO_PRECEDENT, PRECEDENTS
-from model.features.slot_positions import NO_DISTANCE, STOP_DISTANCE, Places, distance_buckets
-from tests.instances import instances, places_after
+from model.features.slot_positions import NO_DISTANCE, STOP_DISTANCE, SlotPositions, distance_buckets
+from tests.instances import instances, positions_after
 
 A, B, C, D = 4, 5, 6, 7
 
 
-def by_slot(places: Places, relation: int) -> NDArray[np.int64]:
+def by_slot(positions: SlotPositions, relation: int) -> NDArray[np.int64]:
     """The buckets of a relation, numbered from zero; -1 for a slot that is not in the current state."""
-    buckets = relate(places).buckets[relation] - FIRST_BUCKETS[relation]
-    result: NDArray[np.int64] = np.where(places.current >= 0, buckets[places.current], -1)
+    buckets = relate(positions).buckets[relation] - FIRST_BUCKETS[relation]
+    result: NDArray[np.int64] = np.where(positions.current >= 0, buckets[positions.current], -1)
     return result
 
 
 @given(instances(), st.data())
 def test_relations_follow_from_the_edits_that_are_kept(instance: Instance, data: st.DataObject) -> None:
     count = data.draw(st.integers(0, len(instance.edits)))
-    places = places_after(instance, len(instance.edits))
-    places.keep(count)
-    ours, fresh = relate(places), relate(places_after(instance, count))
+    positions = positions_after(instance, len(instance.edits))
+    positions.keep(count)
+    ours, fresh = relate(positions), relate(positions_after(instance, count))
     assert ours.buckets.tolist() == fresh.buckets.tolist()
     assert ours.offered == fresh.offered
 
 
 @given(instances())
 def test_each_relation_keeps_to_its_part_of_the_table(instance: Instance) -> None:
-    related = relate(places_after(instance, len(instance.edits)))
+    related = relate(positions_after(instance, len(instance.edits)))
     ends = [*FIRST_BUCKETS[1:].tolist(), BUCKETS]
     assert len(related.buckets) == RELATIONS
     for row, first, end in zip(related.buckets, FIRST_BUCKETS, ends, strict=True):
@@ -58,23 +58,23 @@ def test_each_relation_keeps_to_its_part_of_the_table(instance: Instance) -> Non
 
 
 def test_distances_are_from_what_an_insertion_made_and_from_before_a_deletion() -> None:
-    places = Places((START, A, B, C, END), 3)
-    assert by_slot(places, DISTANCE).tolist() == [NO_DISTANCE] * 4 + [STOP_DISTANCE]
-    places.apply(Edit(2, D))  # S A B D C E
+    positions = SlotPositions((START, A, B, C, END), 3)
+    assert by_slot(positions, DISTANCE).tolist() == [NO_DISTANCE] * 4 + [STOP_DISTANCE]
+    positions.apply(Edit(2, D))  # S A B D C E
     zero = int(distance_buckets(np.array(0), after_deletion=False))
-    assert by_slot(places, DISTANCE)[5] == zero  # the new token itself
-    assert by_slot(places, DISTANCE)[[2, 3]].tolist() == [zero - 1, zero + 1]
-    places.apply(Edit(5, DELETE))
+    assert by_slot(positions, DISTANCE)[5] == zero  # the new token itself
+    assert by_slot(positions, DISTANCE)[[2, 3]].tolist() == [zero - 1, zero + 1]
+    positions.apply(Edit(5, DELETE))
     zero = int(distance_buckets(np.array(0), after_deletion=True))
-    assert by_slot(places, DISTANCE)[[2, 3]].tolist() == [zero, zero + 1]
+    assert by_slot(positions, DISTANCE)[[2, 3]].tolist() == [zero, zero + 1]
 
 
 def test_places_that_look_like_the_one_just_edited_match_best() -> None:
     #                 0      1  2  3  4  5  6  7  8  9  10
-    places = Places((START, A, B, C, D, A, B, C, A, D, END), 3)
-    assert set(by_slot(places, MATCH).tolist()) == {NO_MATCH}
-    places.apply(Edit(2, DELETE))  # the first B, between A and C
-    matches = by_slot(places, MATCH)
+    positions = SlotPositions((START, A, B, C, D, A, B, C, A, D, END), 3)
+    assert set(by_slot(positions, MATCH).tolist()) == {NO_MATCH}
+    positions.apply(Edit(2, DELETE))  # the first B, between A and C
+    matches = by_slot(positions, MATCH)
     alive = np.array([slot for slot in range(10) if slot != 2])
     assert alive[matches[alive].argmax()] == 6
     assert matches[alive].max() < NO_MATCH < MATCHES
@@ -82,25 +82,25 @@ def test_places_that_look_like_the_one_just_edited_match_best() -> None:
 
 def test_an_intent_that_alternates_matches_the_hunk_before() -> None:
     #                 0      1  2  3  4  5  6  7  8
-    places = Places((START, A, B, C, D, A, B, D, END), 3)
-    places.apply(Edit(1, DELETE))
-    assert set(by_slot(places, EARLIER_MATCH)[places.slots.order].tolist()) == {NO_MATCH}
-    places.apply(Edit(4, DELETE))
-    earlier = by_slot(places, EARLIER_MATCH)
-    alive = np.array(places.slots.order)
+    positions = SlotPositions((START, A, B, C, D, A, B, D, END), 3)
+    positions.apply(Edit(1, DELETE))
+    assert set(by_slot(positions, EARLIER_MATCH)[positions.slots.order].tolist()) == {NO_MATCH}
+    positions.apply(Edit(4, DELETE))
+    earlier = by_slot(positions, EARLIER_MATCH)
+    alive = np.array(positions.slots.order)
     assert alive[earlier[alive].argmax()] == 5
 
 
 def test_places_with_more_of_the_pattern_around_them_are_more_similar() -> None:
     row, words = (A, B, C, A, D), list(range(10, 50))
     #                 0      1  2  3  4  5  6..25          26 27 28 29 30 31..50
-    places = Places((START, *row, *words[:20], *row, *words[20:], END), 3)
-    assert set(by_slot(places, SIMILARITY).tolist()) == {NO_SIMILARITY}
-    places.apply(Edit(3, DELETE))  # C of the first row
+    positions = SlotPositions((START, *row, *words[:20], *row, *words[20:], END), 3)
+    assert set(by_slot(positions, SIMILARITY).tolist()) == {NO_SIMILARITY}
+    positions.apply(Edit(3, DELETE))  # C of the first row
     far = np.arange(20, 50)
-    similar = by_slot(places, SIMILARITY)
+    similar = by_slot(positions, SIMILARITY)
     assert far[similar[far].argmax()] == 28  # C of the second
     assert similar[far].max() < NO_SIMILARITY // 2
-    places.apply(Edit(28, DELETE))
+    positions.apply(Edit(28, DELETE))
     # What both hunks have around them is a pattern: buckets of patterns are others.
-    assert by_slot(places, SIMILARITY)[far[far != 28]].min() >= NO_SIMILARITY // 2
+    assert by_slot(positions, SIMILARITY)[far[far != 28]].min() >= NO_SIMILARITY // 2

@@ -1,4 +1,4 @@
-"""Where a change could be made again, against a naive search."""
+"""The positions where a change could be made again, against a naive search."""
 
 from collections.abc import Sequence
 
@@ -19,8 +19,8 @@ from model.features.precedents import (
     Precedent,
     replay_buckets,
 )
-from model.features.slot_positions import Places
-from tests.instances import places_after
+from model.features.slot_positions import SlotPositions
+from tests.instances import positions_after
 
 A, B, C, D, E, F = range(4, 10)
 few_tokens = st.integers(A, C)
@@ -39,7 +39,7 @@ def questions(draw: st.DrawFn) -> tuple[list[int], Precedent, int, int]:
 
 
 def naive_places(tokens: list[int], precedent: Precedent, first: int, last: int) -> list[int]:
-    """Where to point to make the change again."""
+    """The positions to point at to make the change again."""
     size = len(precedent.gone)
     result = []
     for begin in range(1, len(tokens)):
@@ -90,48 +90,48 @@ def test_the_end_token_tells_how_many_places_are_left() -> None:
     assert [stop(count) for count in (0, 1, 2, 3, 5)] == sorted({stop(count) for count in range(9)})
 
 
-def apply_all(state: tuple[int, ...], edits: list[Edit]) -> Places:
-    return places_after(Instance(state, tuple(edits)), len(edits))
+def apply_all(state: tuple[int, ...], edits: list[Edit]) -> SlotPositions:
+    return positions_after(Instance(state, tuple(edits)), len(edits))
 
 
-def replayed_at(places: Places, relation: int) -> list[int]:
+def replayed_at(positions: SlotPositions, relation: int) -> list[int]:
     """The slots that a change could be made at again."""
-    buckets = relate(places).buckets[relation] - FIRST_BUCKETS[relation]
-    return sorted(places.slots.order[place] for place in np.flatnonzero(buckets != NO_REPLAY))
+    buckets = relate(positions).buckets[relation] - FIRST_BUCKETS[relation]
+    return sorted(positions.slots.order[place] for place in np.flatnonzero(buckets != NO_REPLAY))
 
 
-def precedent_at(places: Places, slot: int) -> tuple[int, int]:
-    return relate(places).offered.get(int(places.current[slot]), NOTHING_OFFERED)
+def precedent_at(positions: SlotPositions, slot: int) -> tuple[int, int]:
+    return relate(positions).offered.get(int(positions.current[slot]), NOTHING_OFFERED)
 
 
 def test_what_followed_the_same_change_before_is_expected_again() -> None:
     #         0      1  2  3  4  5  6  7  8  9  10
     state = (START, A, C, B, C, A, C, B, C, A, END)
-    places = apply_all(state, [Edit(1, DELETE), Edit(0, D), Edit(3, DELETE), Edit(2, E)])
-    assert places.hunk is not None
-    assert places.hunk.expected is places.hunk  # nothing is known to follow B -> E
-    assert replayed_at(places, REPLAY) == [7, 10]
-    offered = [precedent_at(places, slot) for slot in (5, 7, 9, 10)]
+    positions = apply_all(state, [Edit(1, DELETE), Edit(0, D), Edit(3, DELETE), Edit(2, E)])
+    assert positions.run is not None
+    assert positions.run.expected is positions.run  # nothing is known to follow B -> E
+    assert replayed_at(positions, REPLAY) == [7, 10]
+    offered = [precedent_at(positions, slot) for slot in (5, 7, 9, 10)]
     assert [content for content, _ in offered] == [DELETE, DELETE, DELETE, PAD]
     assert len({kind for _, kind in offered[1:]}) == 3
-    assert replayed_at(places, EARLIER_REPLAY) == [5, 9, 10]
-    places.apply(Edit(5, DELETE))
+    assert replayed_at(positions, EARLIER_REPLAY) == [5, 9, 10]
+    positions.apply(Edit(5, DELETE))
     # A went, so D comes, where A stood.
     goes_on = GOES_ON + FIRST_BUCKETS[REPLAY]
-    assert relate(places).buckets[REPLAY, places.current[4]] == goes_on
-    assert precedent_at(places, 4) == (D, BY_GOING_ON)
-    places.apply(Edit(4, D))
-    assert goes_on not in relate(places).buckets[REPLAY]
+    assert relate(positions).buckets[REPLAY, positions.current[4]] == goes_on
+    assert precedent_at(positions, 4) == (D, BY_GOING_ON)
+    positions.apply(Edit(4, D))
+    assert goes_on not in relate(positions).buckets[REPLAY]
     # A -> D was followed by B -> E.
-    assert places.hunk.expected.precedent.gone == (B,)
-    assert replayed_at(places, REPLAY) == [7, 10]
+    assert positions.run.expected.precedent.gone == (B,)
+    assert replayed_at(positions, REPLAY) == [7, 10]
 
 
 def test_sides_on_which_two_places_disagree_do_not_count() -> None:
     #         0      1  2  3  4  5  6  7  8
     state = (START, A, B, C, B, D, B, E, END)
-    places = apply_all(state, [Edit(2, F), Edit(4, F)])
-    assert places.hunk is not None
-    assert places.hunk.pattern == Precedent((), (F,), B, None, is_repeated=True)
-    assert places.hunk.repeats == 1
-    assert replayed_at(places, REPLAY) == [6, 8]
+    positions = apply_all(state, [Edit(2, F), Edit(4, F)])
+    assert positions.run is not None
+    assert positions.run.pattern == Precedent((), (F,), B, None, is_repeated=True)
+    assert positions.run.repeats == 1
+    assert replayed_at(positions, REPLAY) == [6, 8]

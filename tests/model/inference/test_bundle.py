@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from model.editing.tokenizer import train
-from model.inference.bundle import Bundle, BundleError, seal
+from model.inference.bundle import Bundle, BundleError, OldBundleError, seal
 from model.inference.predictor import Predictor
 from tests.model.conftest import TINY_BUNDLE
 
@@ -78,6 +78,7 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
         "{}",
         '{"format": 2, "name": "a", "files": []}',
         '{"format": 2, "name": 3, "files": {}}',
+        '{"format": "two", "name": "a", "files": {}}',
         '{"format": 2, "name": "a", "files": {"../secret": "0"}}',
         '{"format": 2, "name": "a", "files": {"..": "0"}}',
         '{"format": 2, "name": "a", "files": {"": "0"}}',
@@ -89,9 +90,20 @@ def test_a_manifest_that_cannot_be_read(folder: Path, manifest: str) -> None:
         Bundle.load(folder)
 
 
-def test_another_format_is_named(folder: Path) -> None:
-    change_json(folder / "manifest.json", format=1)
-    with pytest.raises(BundleError, match="has format 1 and this version reads 2: make it anew"):
+@pytest.mark.parametrize(
+    ("version", "error", "advice"),
+    [
+        (1, OldBundleError, "export it again with python -m training.export"),
+        (3, BundleError, "update Likewise"),
+    ],
+)
+def test_another_format_is_named_with_what_to_do(
+    folder: Path, version: int, error: type[BundleError], advice: str
+) -> None:
+    change_json(folder / "manifest.json", format=version)
+    with pytest.raises(
+        error, match=f"has format {version} and this version of Likewise reads format 2: {advice}"
+    ):
         Bundle.load(folder)
 
 

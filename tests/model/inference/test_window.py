@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from model.editing.edits import DELETE, END, START, Edit, Slots, stop_edit
 from model.inference.calibration import Calibration
-from model.inference.predictor import History, Predictor
+from model.inference.history import History, NextPosition
+from model.inference.predictor import Predictor
 from model.inference.search import Decoded, Until, Wish, decode
-from model.inference.window import Predicted, WindowedHistory
-from tests.model.inference.test_predictor import answers_agree
+from model.inference.window import WindowedHistory
+from model.silence import Silence
+from tests.model.inference.test_history import answers_agree
 
 LIMIT = 32  # 30 tokens of the file are seen, three at each border are its margin
 many = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -35,7 +37,12 @@ class Opened:
 
     def _encode(self, window: Sequence[int]) -> History:
         self.encoded.append(window)
-        return History(self._predictor, window)
+        return self.open_plain(window)
+
+    def open_plain(self, state: Sequence[int]) -> History:
+        history = self._predictor.open(state)
+        assert isinstance(history, History)
+        return history
 
 
 @pytest.fixture
@@ -68,21 +75,27 @@ def test_what_it_sees_it_sees_like_a_plain_history(opened: Opened, first: int, d
     windowed.predict()
     window = opened.encoded[-1]
     begin = state.index(window[1])
-    plain = History(opened._predictor, window)
+    plain = opened.open_plain(window)
     plain.append([Edit(first - begin + 1, 5)])
-    for _ in range(data.draw(st.integers(0, 3))):
-        slot = data.draw(st.sampled_from(plain.slots.order[5:-5]))
-        content = data.draw(st.sampled_from([DELETE, 6, 7]))
-        plain.append([Edit(slot, content)])
-        position = slot + begin - 1 if slot < len(window) else slot - len(window) + len(state)
-        windowed.append([Edit(position, content)], tentative=True)
-    predicted, expected = windowed.predict(), plain.predict()
-    inner = expected.positions[1 : len(window) - 1]
-    seen = [*range(begin, begin + len(inner)), *range(len(state) - 1, len(state) + len(plain.slots.edits))]
-    np.testing.assert_allclose(np.exp(predicted.positions[seen]), np.exp(expected.positions[1:]), atol=1e-5)
-    np.testing.assert_allclose(predicted.because, expected.because, atol=1e-4)
-    contents = windowed.content(predicted, begin + 4)
-    np.testing.assert_allclose(np.exp(contents), np.exp(plain.content(expected, 5)), atol=1e-5)
+    with windowed.try_edits():
+        for _ in range(data.draw(st.integers(0, 3))):
+            slot = data.draw(st.sampled_from(plain.slots.order[5:-5]))
+            content = data.draw(st.sampled_from([DELETE, 6, 7]))
+            plain.append([Edit(slot, content)])
+            position = slot + begin - 1 if slot < len(window) else slot - len(window) + len(state)
+            windowed.append([Edit(position, content)])
+        predicted, expected = windowed.predict(), plain.predict()
+        inner = expected.positions[1 : len(window) - 1]
+        seen = [
+            *range(begin, begin + len(inner)),
+            *range(len(state) - 1, len(state) + len(plain.slots.edits)),
+        ]
+        np.testing.assert_allclose(
+            np.exp(predicted.positions[seen]), np.exp(expected.positions[1:]), atol=1e-5
+        )
+        np.testing.assert_allclose(predicted.because, expected.because, atol=1e-4)
+        contents = windowed.content(predicted, begin + 4)
+        np.testing.assert_allclose(np.exp(contents), np.exp(plain.content(expected, 5)), atol=1e-5)
 
 
 @many
@@ -104,10 +117,9 @@ def test_where_the_window_is_follows_from_the_edits_alone(opened: Opened, data: 
         edits = list(slots.edits)
         if data.draw(st.booleans()):
             place = data.draw(st.integers(1, 100))
-            with_tentative = len(history.slots.edits)
-            history.append([Edit(history.slots.order[place], 7)], tentative=True)
-            history.predict()
-            history.keep(with_tentative)
+            with history.try_edits():
+                history.append([Edit(history.slots.order[place], 7)])
+                history.predict()
     fresh = opened.open(state)
     fresh.append(edits)
     assert history.slots.tokens() == fresh.slots.tokens()
@@ -133,8 +145,10 @@ def test_only_slots_of_the_current_state_are_likely(opened: Opened, data: st.Dat
 def test_a_token_deleted_just_before_the_window_cannot_be_pointed_at(opened: Opened) -> None:
     history = opened.open(file(201))
     history.append([Edit(100, 5)])  # the window begins at 85
-    history.append([Edit(84, DELETE)], tentative=True)
-    assert history.predict().positions[84] < -1e8
+    with history.try_edits():
+        history.append([Edit(84, DELETE)])
+        assert history.predict().positions[84] < -1e8
+    assert history.predict().positions[84] > -1e8
 
 
 def test_near_edits_leave_the_window_and_far_ones_move_it(opened: Opened) -> None:
@@ -165,15 +179,19 @@ def test_to_take_back_and_type_again_encodes_nothing_anew(opened: Opened) -> Non
     assert len(opened.encoded) == 2
 
 
-def test_tentative_edits_never_move_the_window(opened: Opened) -> None:
+def test_edits_that_are_only_tried_never_move_the_window(opened: Opened) -> None:
     history = opened.open(file(201))
     history.append([Edit(100, 6)])
     history.predict()
     before = len(opened.encoded)
-    history.append([Edit(86, 7)], tentative=True)  # at its border
-    history.append([Edit(3, 7)], tentative=True)  # out of sight
-    history.predict()
-    history.keep(1)
+    with history.try_edits():
+        history.append([Edit(86, 7)])  # at its border
+        with history.try_edits():
+            history.append([Edit(3, 7)])  # out of sight
+            history.predict()
+        history.append([Edit(3, 7)])
+        history.predict()
+    assert len(history.slots.edits) == 1
     history.predict()
     assert len(opened.encoded) == before
 
@@ -240,9 +258,9 @@ def test_the_end_of_the_file_is_seen_whole(opened: Opened) -> None:
 
 
 class Deleting(WindowedHistory):
-    """Wherever it is asked it would delete."""
+    """A history that deletes at every position."""
 
-    def content(self, predicted: Predicted, position: int) -> NDArray[np.float32]:
+    def content(self, predicted: NextPosition, position: int) -> NDArray[np.float32]:
         scores = super().content(predicted, position)
         scores[DELETE] = 0.0
         return scores
@@ -250,11 +268,11 @@ class Deleting(WindowedHistory):
 
 def test_a_token_that_goes_on_beyond_the_window_is_not_suggested(predictor: Predictor) -> None:
     config = replace(predictor.bundle.config, limit_tokens=LIMIT)
-    history = Deleting(lambda window: History(predictor, window), file(100), config)
+    history = Deleting(predictor.open, file(100), config)
     history.append([Edit(50, 5)])
     tokenizer = predictor.bundle.require_tokenizer()
     endless: Any = SimpleNamespace(ends=[False] * len(tokenizer), bytes_of=tokenizer.bytes_of)
     untils: tuple[Until, ...] = ("token", "hunk")
     for until in untils:
         wish = Wish(until=until, limit=3, threshold=0.0)
-        assert decode(history, wish, endless, Calibration()) == Decoded([], "below-threshold")
+        assert decode(history, wish, endless, Calibration()) == Decoded([], Silence.BELOW_THRESHOLD)

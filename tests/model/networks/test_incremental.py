@@ -1,4 +1,4 @@
-"""What every implicit attention network must hold. Sizes are different primes, so that a swapped axis cannot pass."""
+"""The properties of every implicit attention network. Sizes are different primes, so that a swapped axis cannot pass."""
 
 from dataclasses import fields
 
@@ -8,11 +8,12 @@ import torch
 from model.config import ModelConfig
 from model.editing.edits import DELETE, END, START, Edit, Instance
 from model.features.arrays import implicit_batch
+from model.features.slot_positions import EditFeatures
 from model.networks.attention import NEVER
 from model.networks.build import build
 from model.networks.incremental import (
     Chosen,
-    EditInputs,
+    EditTensors,
     IncrementalNetwork,
     Relations,
     Scores,
@@ -132,7 +133,7 @@ def test_edits_appended_in_any_portions_score_like_the_full_pass(name: str, size
     with torch.no_grad():
         encoded = network.encode(batch.state, torch.where(batch.state_mask, 0.0, NEVER))
         caches, rows, _ = network.start(encoded)
-        hiddens = network.append(encoded, caches, batch.edits).caches["edit_hiddens"]
+        hiddens = network.append(encoded, caches, batch).caches["edit_hiddens"]
         contexts = gather_contexts(encoded, hiddens, batch.positions)
         known = 0
         for size in sizes:
@@ -157,10 +158,10 @@ def test_edits_appended_in_any_portions_score_like_the_full_pass(name: str, size
             same(contents[:1], full.content[:1, known : known + 1])
             if known < len(SHORT.edits):
                 same(contents[1:], full.content[1:, known : known + 1])
-            edits = EditInputs(
+            edits = EditTensors(
                 **{
                     field.name: getattr(batch, field.name)[:, known : known + size]
-                    for field in fields(EditInputs)
+                    for field in fields(EditFeatures)
                 }
             )
             new, rows, because = network.append(encoded, caches, edits)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model.editing.edits import END, START, Edit, Instance, apply, stop_edit
 from tests.instances import VOCABULARY_SIZE, instances
-from training.data.crops import cropped, draw_crops
+from training.data.crops import crop_instance, draw_crops
 from training.data.dataset import Dataset, DatasetWriter
 
 
@@ -42,7 +42,7 @@ def test_what_is_cut_off_is_what_no_edit_touches(several: list[Instance], least:
         split = split_of(Path(folder) / "data", several).split("train")
     crops = draw_crops(split, least, np.random.default_rng(seed))
     for instance, first, last in zip(several, crops.first.tolist(), crops.last.tolist(), strict=True):
-        small = cropped(instance, first, last)
+        small = crop_instance(instance, first, last)
         assert len(small.state) == last - first + 2
         before, after = instance.state[1:first], instance.state[last:-1]
         whole = apply(instance.state, instance.edits)

@@ -1,4 +1,4 @@
-"""Each maker does to every place what its name says."""
+"""Each maker does throughout a text what its name says."""
 
 from collections.abc import Callable
 from random import Random
@@ -6,21 +6,20 @@ from random import Random
 import pytest
 
 from training.refactorings import intents
-from training.refactorings.intents import MAKERS, Maker, Place
+from training.refactorings.intents import MAKERS, Maker
 from training.refactorings.source import Source
+from training.trajectories.trajectory import apply_changes
 
 
-def outcomes(maker: Maker, text: str, tries: int = 60) -> set[str]:
+def find_outcomes(maker: Maker, text: str, tries: int = 60) -> set[str]:
     """The texts that a maker may make of a text."""
     result = set()
     for seed in range(tries):
         found = maker(Source(text), Random(seed))
-        places: list[Place] = found[1] if found is not None else []
-        made = text
-        for place in sorted(set(places), reverse=True):
-            made = made[: place.start] + place.text + made[place.end :]
-        if places:
-            result.add(made)
+        changes = found[1] if found is not None else []
+        if changes:
+            # From the end, so that the offsets of the others stay right.
+            result.add(apply_changes(text, sorted(set(changes), reverse=True))[-1])
     return result
 
 
@@ -49,15 +48,15 @@ CASES: list[tuple[Maker, str, Callable[[str], bool]]] = [
     ("maker", "text", "is_wanted"), CASES, ids=lambda value: getattr(value, "__name__", "")
 )
 def test_a_maker_can_make(maker: Maker, text: str, is_wanted: Callable[[str], bool]) -> None:
-    made = outcomes(maker, text, tries=400)
+    made = find_outcomes(maker, text, tries=400)
     assert any(is_wanted(one) for one in made), made
 
 
 @pytest.mark.parametrize("maker", [maker for maker, _ in MAKERS], ids=lambda maker: maker.__name__)
 def test_a_maker_gives_up_on_an_empty_text(maker: Maker) -> None:
-    assert outcomes(maker, "", tries=3) == set()
+    assert find_outcomes(maker, "", tries=3) == set()
 
 
 @pytest.mark.parametrize("maker", [maker for maker, _ in MAKERS], ids=lambda maker: maker.__name__)
 def test_a_maker_can_do_without_names_of_its_own(maker: Maker) -> None:
-    outcomes(maker, "a.b\na.b\n", tries=60)  # one letter is too short for a name
+    find_outcomes(maker, "a.b\na.b\n", tries=60)  # one letter is too short for a name

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tests.training.tokenizers import SAMPLE
-from training.refactorings.names import new_name, styled
+from training.refactorings.names import join_words, new_name
 from training.refactorings.source import Source, is_name
 
 
@@ -14,7 +14,7 @@ from training.refactorings.source import Source, is_name
     [("snake", "read_all"), ("camel", "readAll"), ("Pascal", "ReadAll"), ("UPPER", "READ_ALL")],
 )
 def test_words_are_joined_in_every_style(style: str, name: str) -> None:
-    assert styled(["Read", "all"], style) == name
+    assert join_words(["Read", "all"], style) == name
 
 
 def test_most_new_names_keep_the_style_of_the_old_one() -> None:

@@ -1,4 +1,4 @@
-"""Refactorings: one intent at many places, as sessions that are whole and that end."""
+"""Refactorings: one intent throughout a text, as trajectories that are whole and that end."""
 
 from collections import Counter
 from random import Random
@@ -11,34 +11,34 @@ from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.data.dataset import Kind
 from training.refactorings.refactoring import refactor
 from training.refactorings.source import Source
-from training.trajectories.trajectory import instance_from_session, texts_of
+from training.trajectories.trajectory import instance_from_trajectory
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.integers(0, 1 << 30), st.text(alphabet="ab(), =.\"'\n{}:[]#", max_size=60))
 def test_any_text_can_be_refactored_or_left_alone(seed: int, noise: str) -> None:
-    session = refactor(noise + SAMPLE + noise, Random(seed))
-    if session is None:
+    trajectory = refactor(noise + SAMPLE + noise, Random(seed))
+    if trajectory is None:
         return
-    assert len(session.changes) >= 2
-    assert 1 <= session.conditioning < len(session.changes)
-    instance = instance_from_session(session, small_tokenizer(), 10_000)
+    assert len(trajectory.changes) >= 2
+    assert 1 <= trajectory.conditioning < len(trajectory.changes)
+    instance = instance_from_trajectory(trajectory, small_tokenizer(), 10_000)
     assert instance is not None
     assert instance.edits[-1].content == END
-    assert small_tokenizer().decode(apply(instance.state, instance.edits)[1:-1]) == texts_of(session)[-1]
+    assert small_tokenizer().decode(apply(instance.state, instance.edits)[1:-1]) == trajectory.texts()[-1]
 
 
 def test_a_rename_turns_uses_of_one_name_into_uses_of_another() -> None:
     for seed in range(200):
-        session = refactor(SAMPLE, Random(seed))
+        trajectory = refactor(SAMPLE, Random(seed))
         if (
-            session is not None
-            and session.kind == Kind.RENAME
-            and len({c.text for c in session.changes}) == 1
+            trajectory is not None
+            and trajectory.kind == Kind.RENAME
+            and len({c.text for c in trajectory.changes}) == 1
         ):
-            first = session.changes[0]
-            old, new = session.text[first.start : first.end], first.text
-            before, after = Source(session.text).names, Source(texts_of(session)[-1]).names
+            first = trajectory.changes[0]
+            old, new = trajectory.text[first.start : first.end], first.text
+            before, after = Source(trajectory.text).names, Source(trajectory.texts()[-1]).names
             assert after[old] < before[old]
             assert after[old] + after[new] == before[old] + before[new]
             return
@@ -47,8 +47,8 @@ def test_a_rename_turns_uses_of_one_name_into_uses_of_another() -> None:
 
 def test_every_kind_is_made() -> None:
     text = SAMPLE + SAMPLE.replace("name", "key").replace("Reader", "Writer") + "use('one', 'two')"
-    sessions = [refactor(text, Random(seed)) for seed in range(1500)]
-    kinds = Counter(session.kind for session in sessions if session is not None)
+    trajectories = [refactor(text, Random(seed)) for seed in range(1500)]
+    kinds = Counter(trajectory.kind for trajectory in trajectories if trajectory is not None)
     assert {kind for kind in Kind if kind >= Kind.RENAME} <= set(kinds)
 
 

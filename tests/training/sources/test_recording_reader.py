@@ -1,4 +1,4 @@
-"""Recordings become sessions that end in the text that the editor had."""
+"""Recordings become trajectories that end in the text that the editor had."""
 
 import json
 from collections.abc import Sequence
@@ -13,15 +13,17 @@ from tests.training.tokenizers import SAMPLE, small_tokenizer
 from training.sources.recording_reader import (
     Recording,
     Step,
+    Stretch,
     bursts_of,
-    recorded_sessions,
+    recorded_trajectories,
     recordings_in,
-    sessions_of,
+    stretches_of,
+    trajectories_of,
 )
-from training.trajectories.excerpts import Setting, Windows
-from training.trajectories.trajectory import texts_of
+from training.trajectories.excerpts import ExcerptCutter
+from training.trajectories.mining_setting import MiningSetting
 
-WINDOWS = Windows(small_tokenizer(), Setting(limit_state=120))
+CUTTER = ExcerptCutter(small_tokenizer(), MiningSetting(limit_state=120))
 
 
 def units(text: str) -> int:
@@ -36,8 +38,8 @@ def lines_of(text: str, changes: Sequence[tuple[int, Change]]) -> list[str]:
     ]
     for time, change in changes:
         edit = [units(text[: change.start]), units(text[: change.end]), change.text]
-        entries.append({"kind": "changed", "id": 1, "edit": [edit], "v": 2, "time": time})
-        text = text[: change.start] + change.text + text[change.end :]
+        entries.append({"kind": "changed", "id": 1, "edit": [edit], "v": len(entries), "time": time})
+        text = change.apply_to(text)
     return [json.dumps(entry) for entry in entries]
 
 
@@ -59,47 +61,70 @@ def typed(draw: st.DrawFn) -> tuple[str, list[tuple[int, Change]]]:
     return start, changes
 
 
+def end_of(stretch: Stretch) -> str:
+    text = stretch.text
+    for change in stretch.changes:
+        text = change.apply_to(text)
+    return text
+
+
 @settings(deadline=None)
 @given(typed())
-def test_bursts_lead_to_the_same_text(recorded: tuple[str, list[tuple[int, Change]]]) -> None:
+def test_stretches_lead_to_the_same_text(recorded: tuple[str, list[tuple[int, Change]]]) -> None:
     start, changes = recorded
     (recording,) = recordings_in(lines_of(start, changes))
-    text = start
     for _, change in changes:
-        text = text[: change.start] + change.text + text[change.end :]
-    made = start
-    for before, change in bursts_of(recording):
-        assert before == made
-        made = made[: change.start] + change.text + made[change.end :]
-    assert made == text
+        start = change.apply_to(start)
+    assert [end_of(stretch) for stretch in stretches_of(recording, small_tokenizer())][-1] == start
 
 
 @settings(deadline=None)
 @given(typed(), st.integers(0, 99))
-def test_sessions_are_windows_of_the_text_as_it_was(
+def test_trajectories_are_excerpts_of_the_text_as_it_was(
     recorded: tuple[str, list[tuple[int, Change]]], seed: int
 ) -> None:
-    (recording,) = recordings_in(lines_of(*recorded))
-    bursts = bursts_of(recording)
-    seen = [before for before, _ in bursts]
-    if bursts:
-        before, change = bursts[-1]
-        seen.append(before[: change.start] + change.text + before[change.end :])
-    for session in sessions_of(recording, WINDOWS, Random(seed)):
-        for text in texts_of(session):
+    start, changes = recorded
+    (recording,) = recordings_in(lines_of(start, changes))
+    seen = [start]
+    for _, change in changes:
+        seen.append(change.apply_to(seen[-1]))
+    for trajectory in trajectories_of(recording, CUTTER, Random(seed)):
+        for text in trajectory.texts():
             assert any(text in whole for whole in seen)
 
 
 def test_keystrokes_of_one_word_are_one_burst_and_a_jump_begins_another() -> None:
-    text = "\n" * 20
-    word = [Step(Change(n, n, letter), 100 * n) for n, letter in enumerate("name")]
-    elsewhere = Step(Change(20, 20, "x"), 500)
-    assert [c.text for _, c in bursts_of(Recording("a.py", text, [*word, elsewhere]))] == ["name", "x"]
+    word = [Step((Change(n, n, letter),), 100 * n) for n, letter in enumerate("name")]
+    recording = Recording("a.py", "\n" * 20, [*word, Step((Change(20, 20, "x"),), 500)])
+    (stretch,) = stretches_of(recording, small_tokenizer())
+    assert [burst.changes for burst in bursts_of(stretch, small_tokenizer())] == [range(4), range(4, 5)]
 
 
 def test_what_was_typed_and_deleted_again_leaves_nothing() -> None:
-    steps = [Step(Change(0, 0, "a"), 0), Step(Change(0, 1, ""), 10)]
-    assert bursts_of(Recording("a.py", "text", steps)) == []
+    steps = [Step((Change(0, 0, "a"),), 0), Step((Change(0, 1, ""),), 10)]
+    assert list(trajectories_of(Recording("a.py", "text", steps), CUTTER, Random(0))) == []
+
+
+def test_what_a_formatter_did_before_a_save_begins_a_new_stretch() -> None:
+    lines = lines_of("a = 1\n\n\nb = 2\n", [(0, Change(4, 5, "3"))])
+    for edit in ([6, 8, ""], [1, 2, ""]):
+        lines.append(json.dumps({"kind": "changed", "id": 1, "edit": [edit], "v": 9, "time": 2000}))
+    lines.append(json.dumps({"kind": "event", "id": 1, "data": {"event": "saved"}, "time": 2050}))
+    (recording,) = recordings_in(lines)
+    assert [len(step.changes) for step in recording.steps] == [1, 2, 0]
+    typed, after = stretches_of(recording, small_tokenizer())
+    assert typed.changes == (Change(4, 5, "3"),)
+    assert after == Stretch("a= 3\nb = 2\n", (), ())
+
+
+def test_long_recordings_are_cut_between_bursts() -> None:
+    text = "".join(f"x{number} = {number}\n" for number in range(9))
+    at = [n for n, character in enumerate(text) if character == "="]
+    steps = [Step((Change(n, n + 1, "+="),), 5000 * index) for index, n in enumerate(reversed(at))]
+    cutter = ExcerptCutter(small_tokenizer(), MiningSetting(limit_state=400, limit_edits=9))
+    trajectories = list(trajectories_of(Recording("a.py", text, steps), cutter, Random(0)))
+    assert len(trajectories) > 1
+    assert [change.text for trajectory in trajectories for change in trajectory.changes] == ["+="] * 9
 
 
 def test_damaged_lines_and_impossible_changes_do_no_harm(tmp_path: Path) -> None:
@@ -108,6 +133,6 @@ def test_damaged_lines_and_impossible_changes_do_no_harm(tmp_path: Path) -> None
     lines.append(json.dumps({"kind": "changed", "id": 1, "edit": [[10**6, 10**6, "x"]], "time": 1}))
     lines.append(json.dumps({"kind": "changed", "id": 7, "edit": [[0, 0, "x"]], "time": 1}))
     (tmp_path / "day.jsonl").write_text("\n".join([*lines, "[1]"]))
-    (found,) = list(recorded_sessions(tmp_path, WINDOWS))
+    (found,) = list(recorded_trajectories(tmp_path, CUTTER))
     assert found[0] == "a.py"
     assert found[1].changes[0].text == "import os"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from training.sources.vscode_history import History, default_folders, histories
+from training.sources.vscode_history import SavedFile, default_folders, read_saved_files
 
 
 def save(folder: Path, resource: str, texts: dict[str, bytes], order: list[str]) -> None:
@@ -20,7 +20,7 @@ def save(folder: Path, resource: str, texts: dict[str, bytes], order: list[str])
 def test_saves_come_in_the_order_of_their_times_and_repeated_ones_once(tmp_path: Path) -> None:
     texts = {"b.py": b"one", "a.py": b"two", "c.py": b"two", "d.py": b"three"}
     save(tmp_path / "1", "file:///home/me/my%20file.py", texts, ["b.py", "a.py", "c.py", "d.py"])
-    assert list(histories(tmp_path)) == [History("/home/me/my file.py", ("one", "two", "three"))]
+    assert list(read_saved_files(tmp_path)) == [SavedFile("/home/me/my file.py", ("one", "two", "three"))]
 
 
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
@@ -33,11 +33,11 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     save(tmp_path / "2", "file:///a.png", {"a": b"one", "b": b"two"}, ["a", "b"])
     (tmp_path / "3").mkdir()
     (tmp_path / "3" / "entries.json").write_text("{")
-    assert [history.texts for history in histories(tmp_path)] == [("one", "two")]
+    assert [file.texts for file in read_saved_files(tmp_path)] == [("one", "two")]
 
 
 def test_no_history_is_no_error(tmp_path: Path) -> None:
-    assert list(histories(tmp_path / "missing")) == []
+    assert list(read_saved_files(tmp_path / "missing")) == []
 
 
 def test_the_editors_of_this_machine_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

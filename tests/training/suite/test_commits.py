@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from training.sources.corpus import Repository
-from training.sources.git import Exclusions, head_of
+from training.sources.git import ExcludedCommits, head_of
 from training.suite.commits import CommitFile, choose_commit_files, find_commit_files
 from training.trajectories.lexical_hunks import apply_all, lexical_hunks
 
@@ -38,7 +38,7 @@ def repository(tmp_path: Path) -> Repository:
 
 
 def test_files_with_several_hunks_of_code_are_found(repository: Repository) -> None:
-    found = {file.path: file for file in find_commit_files(repository, Exclusions(), Random(0))}
+    found = {file.path: file for file in find_commit_files(repository, ExcludedCommits(), Random(0))}
     assert set(found) == {"a.py", "b.go"}
     assert found["a.py"].is_repetitive
     assert (len(found["a.py"].hunks), found["a.py"].reachable) == (6, 5)
@@ -49,7 +49,7 @@ def test_files_with_several_hunks_of_code_are_found(repository: Repository) -> N
 
 
 def test_excluded_commits_are_not_found(repository: Repository) -> None:
-    exclusions = Exclusions([repository.commit[:12]])
+    exclusions = ExcludedCommits([repository.commit[:12]])
     assert not list(find_commit_files(repository, exclusions, Random(0)))
 
 

@@ -4,9 +4,9 @@ from model.editing.change import Change
 from model.inference.bundle import Bundle
 from model.inference.calibration import Evidence
 from model.inference.predictor import Predictor
-from training.cases import Case
+from training.suite.cases import Case
 from training.suite.next_edit import (
-    Answer,
+    CaseAnswer,
     ask,
     ask_replay,
     calibration_error,
@@ -35,9 +35,9 @@ def _case(kind: str, expected: str | None) -> Case:
     )
 
 
-def _answer(kind: str, confidence: float, *, is_right: bool) -> Answer:
+def _answer(kind: str, confidence: float, *, is_right: bool) -> CaseAnswer:
     case = _case(kind, None if kind == "done" else _TEXT)
-    return Answer(case, Change(0, 0, "x"), Evidence(-1.0, -1.0), confidence, None, is_right)
+    return CaseAnswer(case, Change(0, 0, "x"), Evidence(-1.0, -1.0), confidence, None, is_right)
 
 
 def test_a_case_is_put_to_the_bundle_as_the_service_would() -> None:

@@ -5,10 +5,10 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.editing.tokenizer import segments
+from model.editing.lines import segments
 from training.data.dataset import Kind
 from training.trajectories.hunks import Hunk, changes_in_order, fold, hunks_between, is_move
-from training.trajectories.trajectory import Session, texts_of
+from training.trajectories.trajectory import Trajectory, apply_changes
 
 TEXTS = st.lists(st.sampled_from(["", "a", "b(c)", "  b(d)", "x = y", "\r", "é"]), max_size=9).map("\n".join)
 
@@ -20,8 +20,8 @@ def test_hunks_in_any_order_make_the_new_text(old: str, new: str, random: Random
     assert hunks is not None
     order = list(range(len(hunks)))
     random.shuffle(order)
-    session = Session(old, tuple(changes_in_order(lines, hunks, order)), Kind.HISTORY)
-    assert texts_of(session)[-1] == new
+    trajectory = Trajectory(old, tuple(changes_in_order(lines, hunks, order)), Kind.HISTORY)
+    assert trajectory.texts()[-1] == new
 
 
 @given(TEXTS, TEXTS, st.sets(st.integers(0, 5)))
@@ -31,7 +31,7 @@ def test_hunks_folded_and_hunks_remaining_make_the_new_text(old: str, new: str, 
     base, remaining = fold(lines, hunks, folded)
     assert len(remaining) == sum(number not in folded for number in range(len(hunks)))
     changes = changes_in_order(base, remaining, range(len(remaining)))
-    assert texts_of(Session("".join(base), tuple(changes), Kind.HISTORY))[-1] == new
+    assert apply_changes("".join(base), changes)[-1] == new
 
 
 def test_lines_with_a_new_version_each_are_hunks_of_their_own() -> None:

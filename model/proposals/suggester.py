@@ -1,0 +1,130 @@
+"""The suggester: from a history to the changes that are sure enough to be shown.
+
+Candidates come from the user's own changes, evidence about them from the text, the moment and the network, and the judge
+decides. Offsets are those of the editor's text, which holds the half-typed word.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from model.editing.change import Change
+from model.editing.edits import DELETE, Edit, Slots
+from model.inference.history import AnyHistory
+from model.proposals.candidates import Candidate, Situation
+from model.proposals.evidence import COLUMNS, Moment, NetworkOpinion
+from model.proposals.judge import Judge
+from model.proposals.lexical_text import LexicalTables
+from model.proposals.proposals import Proposals, propose
+from model.proposals.ranking import rank_candidates
+from model.proposals.rendering import edits_of_change
+from model.silence import Silence
+
+OPEN_SECONDS = 1.0  # a burst may go on for so long after its last key
+SETTLED_SECONDS = 0.8  # a change that is still being made is not repeated before so much quiet
+_ORDER_WEIGHT = 0.3  # of confidence beside order, when changes are ranked
+_BECAUSE = 3  # precedents that are named as reasons
+
+
+class StreamFacts(NamedTuple):
+    """What a client knows about its stream beside the edits."""
+
+    burst_ends: Sequence[
+        int
+    ] = ()  # for each burst the number of edits up to its end; empty when it is unknown
+    pause_seconds: float | None = None  # since the last change
+    cursor: int | None = None  # the slot left of the cursor
+    prefix: str = ""  # the word that is being typed there
+
+
+class JudgedChange(NamedTuple):
+    """A change that is sure enough, in the editor's text."""
+
+    change: Change
+    edits: tuple[Edit, ...]  # after those that insert the half-typed word
+    confidence: float
+    because: tuple[int, ...]  # past edits that it repeats
+    repeats: int  # a number that changes of the same pattern share
+
+
+class Judgement(NamedTuple):
+    """The changes to show, best first, or the reason why there are none."""
+
+    changes: list[JudgedChange]
+    silence: Silence | None
+    word_edits: tuple[Edit, ...] = ()  # the edits that insert the half-typed word
+
+
+class Suggester:
+    """Finds and judges candidates."""
+
+    def __init__(self, tables: LexicalTables, judge: Judge) -> None:
+        self._tables, self._judge = tables, judge
+
+    def suggest(self, history: AnyHistory, facts: StreamFacts, threshold: float, limit: int) -> Judgement:
+        """Find the next changes. The history is left as it was found."""
+        slots = history.slots
+        if not slots.edits:
+            return Judgement([], Silence.NOTHING_EDITED)
+        ends = list(facts.burst_ends) or find_bursts(slots)
+        is_open = facts.pause_seconds is not None and facts.pause_seconds < OPEN_SECONDS
+        moment = Moment(facts.pause_seconds, is_open, facts.prefix)
+        opinion = NetworkOpinion(history.predict().positions, slots.state_length - 1)
+        proposals = propose(slots, ends, self._tables, moment, cursor=facts.cursor, network=opinion)
+        confidence, order = self._judge.judge(proposals.rows)
+        confidence = np.where(_is_unsettled(proposals, facts), 0.0, confidence).astype(np.float32)
+        travel = proposals.rows[:, COLUMNS["rank_in_travel"]]
+        ranked = rank_candidates(
+            proposals.candidates, confidence, order + _ORDER_WEIGHT * confidence, travel, threshold
+        )
+        if not ranked:
+            return Judgement([], Silence.BELOW_THRESHOLD)
+        situation = proposals.situation
+        changes = [
+            JudgedChange(
+                change := proposals.change_at(each.number),
+                edits_of_change(situation.slots, situation.text, change),
+                each.confidence,
+                _because(proposals.candidates[each.number], ends, len(slots.edits)),
+                _number_of(proposals.candidates[each.number], situation),
+            )
+            for each in ranked[:limit]
+        ]
+        return Judgement(changes, None, tuple(situation.slots.edits[len(slots.edits) :]))
+
+
+def find_bursts(slots: Slots) -> list[int]:
+    """Where bursts end, when nobody said it: edits that touch belong together."""
+    ends: list[int] = []
+    first = last = -2  # explicit positions of the run of edits so far
+    for index, (position, edit) in enumerate(zip(slots.explicit_positions(), slots.edits, strict=True)):
+        at = position if edit.content == DELETE else position + 1
+        if index and not first - 1 <= at <= last + 1:
+            ends.append(index)
+            first = last = at
+        first = min(first, at) if first >= 0 else at
+        last = max(last, at)
+    return [*ends, len(slots.edits)]
+
+
+def _is_unsettled(proposals: Proposals, facts: StreamFacts) -> np.ndarray:
+    """Does a candidate rest only on a change that is still being made?"""
+    is_only_open = proposals.rows[:, COLUMNS["is_only_open"]] > 0
+    is_early = facts.pause_seconds is not None and facts.pause_seconds < SETTLED_SECONDS
+    return is_only_open & is_early
+
+
+def _because(candidate: Candidate, ends: Sequence[int], count: int) -> tuple[int, ...]:
+    """The last edit of each of the newest precedents."""
+    if candidate.pattern is None:
+        return ()
+    bursts = [precedent.burst for precedent in reversed(candidate.pattern.precedents)]
+    found = dict.fromkeys(ends[burst] - 1 for burst in bursts if burst < len(ends))
+    return tuple(index for index in found if index < count)[:_BECAUSE]
+
+
+def _number_of(candidate: Candidate, situation: Situation) -> int:
+    """The number of the candidate's pattern; equal numbers mean the same change."""
+    keys = [pattern.key for pattern in situation.patterns]
+    return keys.index(candidate.pattern.key) if candidate.pattern and candidate.pattern.key in keys else -1
