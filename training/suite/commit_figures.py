@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = Results(options.results)
     for kind, is_repetitive in (("repetitive", True), ("ordinary", False)):
         files = [file for file in chosen if file.is_repetitive == is_repetitive]
-        rows: dict[str, Played] = {}
+        rows = {"replay the newest": Played()}
         for file in tqdm(files, unit=" files"):
             remembered = RememberedSuggest(engine)
             suggesters: list[tuple[str, Suggest, float]] = [
