@@ -223,6 +223,20 @@ export const scenarios = [
         },
     },
     {
+        name: "the log tells each line's own level, and the time once",
+        async run(workbench) {
+            const lines = (await workbench.log()).split("\n").filter((line) => line.trim() !== "");
+            assert.ok(
+                lines.some((line) => /\[info\] .*(lsp\.|service:)/.test(line)),
+                lines.join("\n"),
+            );
+            for (const line of lines) {
+                assert.doesNotMatch(line, /\[error\].*\b(DEBUG|INFO|debug|info)\b/);
+                assert.ok((line.match(/\d\d:\d\d:\d\d[.,]\d{3}/g) ?? []).length <= 1, line);
+            }
+        },
+    },
+    {
         name: "a light theme is as readable",
         async run(workbench) {
             await workbench.command("Preferences: Toggle between Light/Dark Themes");

@@ -4,7 +4,10 @@ import manifest from "../package.json";
 import { settingsFrom } from "../src/settings";
 
 const [seen, advanced] = manifest.contributes.configuration;
-const properties = { ...seen?.properties, ...advanced?.properties };
+const properties: Record<string, { markdownDescription: string }> = {
+    ...seen?.properties,
+    ...advanced?.properties,
+};
 
 const sources = readdirSync("src").map((name) => ({ name, text: readFileSync(`src/${name}`, "utf8") }));
 
@@ -64,6 +67,7 @@ test("the pure files import no vscode", () => {
         "status",
         "settings",
         "python",
+        "serverLog",
     ];
     for (const { name, text } of sources.filter(({ name }) => pure.includes(name.replace(".ts", "")))) {
         expect(text, name).not.toMatch(/from "vscode/);
