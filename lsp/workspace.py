@@ -247,6 +247,15 @@ class Workspace:
         if was_asking:
             self._ask(file)
 
+    def forget_dismissed(self) -> None:
+        """Let everything that was ever dismissed be suggested again."""
+        if self._predictions is None:
+            return
+        self._predictions.forget_dismissed()
+        for file in self.files.values():
+            file.forget_dismissed()
+            self._ask(file)
+
     async def find_everywhere(self, uri: str, version: int | None) -> "list[LikelyChange]":
         """Find all changes that would come next."""
         file = self._find_file(uri)

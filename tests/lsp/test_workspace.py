@@ -316,6 +316,40 @@ async def test_the_status_says_why_nothing_is_suggested(
         assert desk.workspace.status == EditorStatus("off", silence.value, silence.sentence)
 
 
+async def test_one_dismissal_clears_the_alternatives_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch, push=True, limit_suggestions=3) as desk:
+        desk.service.script = lambda text, question: [
+            Change(at, at + 3, "bar") for old in ("foo +", "foo)") if (at := text.find(old)) >= 0
+        ]
+        desk.change(Change(0, 3, "(y)"))
+        await until(lambda: desk.screen.answers and len(desk.screen.answers[-1][1].suggestions) == 2)
+        first = desk.screen.answers[-1][1].suggestions[0]
+        desk.workspace.dismiss(first.id)
+        assert desk.screen.answers[-1][1] == Answer(silence=Silence.DISMISSED)
+        assert await desk.answer() == Answer(silence=Silence.DISMISSED)
+        desk.change(Change(len(TEXT), len(TEXT), "#\n"))  # another text, another question
+        best = (await desk.answer()).best
+        assert best is not None
+        assert not best.is_same(first)
+
+
+async def test_what_was_dismissed_is_suggested_again_when_all_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        first = (await desk.answer()).best
+        assert first is not None
+        desk.workspace.dismiss(first.id)
+        assert (await desk.answer()).silence is Silence.DISMISSED
+        desk.workspace.forget_dismissed()
+        again = (await desk.answer()).best
+        assert again is not None
+        assert again.is_same(first)
+
+
 async def test_a_dismissal_while_a_question_is_open_does_not_cost_its_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,9 @@ import {
 } from "./renaming.mjs";
 import { signal, sleep, until } from "./workbench.mjs";
 
+/** Which of how many alternatives is shown. */
+const ALTERNATIVES = /^1\/[23]$/;
+
 export const scenarios = [
     {
         name: "the language server starts out of the packaged extension",
@@ -42,8 +45,7 @@ export const scenarios = [
     {
         name: "Esc dismisses, and it stays away",
         async run(workbench) {
-            // What is dismissed is remembered by the lines around it: they must not be those of the other scenarios.
-            await changeTwice(workbench, "dismissed.py", NEAR.replaceAll('("', '("now '));
+            await changeTwice(workbench, "dismissed.py");
             const dismissed = await nextShown(workbench);
             const isBack = async () =>
                 (await workbench.drawn()).some(
@@ -55,6 +57,24 @@ export const scenarios = [
             await workbench.type("  # more");
             await sleep(1500);
             assert.ok(!(await isBack()), "dismissed, and back");
+        },
+    },
+    {
+        name: "one Esc clears all alternatives, in this file alone, until the palette forgets it",
+        async run(workbench) {
+            await changeTwice(workbench, "cleared.py");
+            const dismissed = await nextShown(workbench);
+            await workbench.hint(ALTERNATIVES);
+            await workbench.press("Escape");
+            await workbench.showsNothing();
+            await sleep(1000);
+            assert.deepEqual(await workbench.drawn(), []);
+            await workbench.command("Likewise: Forget Dismissed Suggestions");
+            assert.equal(await nextShown(workbench), dismissed);
+            await workbench.press("Escape");
+            await workbench.showsNothing();
+            await changeTwice(workbench, "elsewhere.py");
+            assert.equal(await nextShown(workbench), dismissed);
         },
     },
     {
@@ -133,7 +153,7 @@ export const scenarios = [
             await changeTwice(workbench, "cycle.py");
             await nextShown(workbench);
             const shown = async () => JSON.stringify(await workbench.drawn());
-            await workbench.hint(/^1\/[23]$/);
+            await workbench.hint(ALTERNATIVES);
             const first = await shown();
             await workbench.press("Alt+]");
             await workbench.hint(/^2\/[23]$/);
