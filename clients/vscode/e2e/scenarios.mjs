@@ -16,6 +16,15 @@ import { signal, sleep, until } from "./workbench.mjs";
 /** Which of how many alternatives is shown. */
 const ALTERNATIVES = /^1\/[23]$/;
 
+/** VS Code's defaults that the other scenarios switch off. */
+const AS_USERS_HAVE_IT = {
+    "editor.autoClosingBrackets": "languageDefined",
+    "editor.autoClosingQuotes": "languageDefined",
+    "editor.quickSuggestions": { other: "on", comments: "off", strings: "off" },
+    "editor.suggestOnTriggerCharacters": true,
+    "editor.wordBasedSuggestions": "matchingDocuments",
+};
+
 export const scenarios = [
     {
         name: "the language server starts out of the packaged extension",
@@ -132,6 +141,45 @@ export const scenarios = [
             const text = await workbench.saved("contested.py");
             assert.match(text, /log\.info\("conne +cting"\)/);
             assert.match(text, /logging\.info\("opening the files"\)/);
+        },
+    },
+    {
+        name: "the label says Tab only when Tab accepts: not with two cursors, not beside the list of completions",
+        async run(workbench) {
+            const before = await changeTwice(workbench, "label.py");
+            await nextShown(workbench);
+            await workbench.hint(/^Tab$/);
+            await workbench.press("Shift+Alt+ArrowDown");
+            await workbench.hint(/^Alt\+L$/);
+            await workbench.press("Escape"); // one cursor again
+            await workbench.hint(/^Tab$/);
+            await workbench.goTo(8, 8); // log|.debug, which could become logging
+            await workbench.hint(/^Tab$/);
+            await workbench.press("Control+ ");
+            await workbench.page.waitForSelector(".suggest-widget.visible .monaco-list-row");
+            await workbench.hint(/^Alt\+L$/);
+            const line = await takeNext(workbench, "Alt+l");
+            assert.equal(await workbench.saved("label.py"), changed(before, line));
+        },
+    },
+    {
+        name: "with VS Code's own suggestions on, a complete word closes the list and Tab accepts",
+        async run(workbench) {
+            workbench.writeSettings("User", { ...workbench.userSettings, ...AS_USERS_HAVE_IT });
+            try {
+                const text = `${NEAR}    debug_level = 3\n`;
+                await workbench.open("widget.py", text);
+                await workbench.replace(7, COLUMN, "info", "debug");
+                await workbench.page.waitForSelector(".suggest-widget.visible .monaco-list-row");
+                await workbench.replace(8, COLUMN, "info", "debug");
+                await nextShown(workbench);
+                await workbench.page.waitForSelector(".suggest-widget.visible", { state: "hidden" });
+                await workbench.hint(/^Tab$/);
+                const line = await takeNext(workbench);
+                assert.equal(await workbench.saved("widget.py"), changed(text, ...PLACES, line));
+            } finally {
+                workbench.writeSettings("User", workbench.userSettings);
+            }
         },
     },
     {
