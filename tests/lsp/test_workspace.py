@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +315,28 @@ async def test_the_status_says_why_nothing_is_suggested(
         )
         silence = Silence.LANGUAGE_OFF
         assert desk.workspace.status == EditorStatus("off", silence.value, silence.sentence)
+
+
+async def test_the_status_is_about_the_file_in_focus_and_follows_the_settings_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        workspace = desk.workspace
+        desk.change(Change(0, 3, "(y)"))
+        await desk.answer()
+        workspace.open("file:///work/a.md", "markdown", 1, "")
+        workspace.open("file:///work/.env", "plaintext", 1, "")
+        on, off = {"*": True, "python": True}, {"*": True, "python": False}
+        for languages, state in ((off, "off"), (on, "ready"), (off, "off")):
+            await workspace.configure(replace(workspace.settings, languages=languages))
+            assert workspace.status.state == state
+            assert desk.screen.statuses[-1] == workspace.status
+        workspace.focus("file:///work/a.md")
+        assert workspace.status.message == Silence.NOTHING_EDITED.sentence
+        workspace.focus("file:///work/.env")
+        assert workspace.status.message == Silence.EXCLUDED.sentence
+        workspace.focus(URI)
+        assert workspace.status.message == Silence.LANGUAGE_OFF.sentence
 
 
 async def test_one_dismissal_clears_the_alternatives_as_well(
