@@ -5,9 +5,9 @@ import { setContextKeys } from "./contextKeys";
 import { Decorations, rangeOf } from "./decorations";
 import { type Display, displayOf } from "./display";
 import { GhostText } from "./ghostText";
-import { type LineText, landingOf, restingPlace } from "./landing";
+import { landingOf, restingPlace } from "./landing";
 import { chosenOf, cycle, isFor, type Offer, offerFrom, typedAlong } from "./offer";
-import { after, isEqual } from "./positions";
+import { after, isEqual, type LineText } from "./positions";
 import {
     notifications,
     type Position,
@@ -251,7 +251,7 @@ export class NextEdit implements vscode.Disposable {
         }
         const suggestion = chosenOf(offer);
         const hasJumped = this.landed !== undefined && isEqual(this.landed, position);
-        return { offer, suggestion, display: displayOf(suggestion, position, hasJumped) };
+        return { offer, suggestion, display: displayOf(suggestion, position, linesOf(document), hasJumped) };
     }
 
     private found() {
