@@ -26,7 +26,7 @@ _PARAMETERS = {
     "lambda_l2": 5.0,
     "verbose": -1,
 }
-_REPEAT_WEIGHT = 0.35  # pure repeats are easy and many: they must not decide how sure a mixed commit makes us
+_REPEAT_WEIGHT = 1.2  # a plain rename must be offered, and mixed commits have few of them
 
 
 @dataclass(frozen=True)
