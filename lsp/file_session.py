@@ -332,15 +332,19 @@ class FileSession:
             self._accepting = self._shown
 
     def dismiss(self, suggestion: Suggestion) -> Suggestion:
-        """Take a suggestion out of view for good; return it where it stands now."""
+        """Take a suggestion out of view for good, and all others until the text changes.
+
+        Returns it where it stands now.
+        """
         if self._shown is not None and self._shown.id == suggestion.id:
             suggestion = self._shown
         self._dismissed = [*self._dismissed[1 - _LIMIT_DISMISSED :], suggestion]
-        known = self.answer.suggestions if self.answer is not None else ()
-        rest = tuple(each for each in known if each.id != suggestion.id)
         self._question.cancel()
-        self._settle(Answer(rest, None if rest else Silence.DISMISSED))
+        self._settle(Answer(silence=Silence.DISMISSED))
         return suggestion
+
+    def forget_dismissed(self) -> None:
+        self._dismissed = []
 
     def forget_shown(self) -> None:
         """Let the next answer be judged as if nothing were in view."""
