@@ -64,6 +64,14 @@ def test_parts_at_the_end_of_a_line_are_offered_together(bundle: Bundle) -> None
     assert "a = f(one + two)\nb = f(one + two)\nc = 1\n" in stream.results()
 
 
+def test_what_was_just_deleted_is_not_brought_back(bundle: Bundle) -> None:
+    stream = Stream(bundle.require_tokenizer(), "put('a' % one)\nput('b' % one)\n")
+    stream.replace("'a'", "f'a'")
+    start = stream.text.index("'b' % one")
+    stream.apply(Change(start, start + len("'b' % one"), "f'b'"))
+    assert not any(text.endswith("put(f'b' % one)\n") for text in stream.results(is_open=True))
+
+
 def test_quotes_are_offered_in_pairs(stream: Stream) -> None:
     stream.replace("'one'", '"one"')
     assert stream.text.replace("'two'", '"two"') in stream.results()
