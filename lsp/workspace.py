@@ -265,12 +265,14 @@ class Workspace:
         file = self._find_file(uri)
         if file is None or self._predictions is None or version not in (None, file.document.version):
             return []
-        if file.leave_name(-1):
-            self._ask(file)
         self.counters["everywhere"] += 1
         if self._find_silence(file) is not None:
             return []
-        return await file.find_everywhere(self._predictions)
+        is_left = file.leave_name(-1)
+        found = await file.find_everywhere(self._predictions)
+        if is_left and self.files.get(uri) is file:
+            self._ask(file)  # not earlier: the service drops a question when a newer one comes
+        return found
 
     def snooze(self, minutes: float) -> None:
         """Keep quiet for a while; zero wakes."""
