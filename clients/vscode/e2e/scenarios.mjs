@@ -302,24 +302,6 @@ export const scenarios = [
         },
     },
     {
-        name: "the status says at once that a language is off, and why nothing is suggested",
-        async run(workbench) {
-            const says = (words) =>
-                until(`the status: ${words}`, async () => words.test(await workbench.status()));
-            await changeTwice(workbench, "off.py");
-            await nextShown(workbench);
-            await workbench.command("Likewise: Turn On or Off for This Language");
-            await workbench.showsNothing();
-            await says(/Suggestions are off for this language\./);
-            await workbench.command("Likewise: Turn On or Off for This Language");
-            await nextShown(workbench);
-            await workbench.press("Escape");
-            await says(/Likewise is quiet: You dismissed this suggestion\./);
-            await workbench.open(".env", "SECRET=1\n");
-            await says(/This file is excluded because it may hold secrets\./);
-        },
-    },
-    {
         name: "snoozed and woken",
         async run(workbench) {
             await changeTwice(workbench, "snoozed.py");
