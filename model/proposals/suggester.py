@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
@@ -108,13 +109,14 @@ def find_bursts(slots: Slots) -> list[int]:
     return [*ends, len(slots.edits)]
 
 
-def _is_unsettled(proposals: Proposals, facts: StreamFacts) -> np.ndarray:
+def _is_unsettled(proposals: Proposals, facts: StreamFacts) -> NDArray[np.bool_]:
     """Does a candidate rest only on a change that is still being made?"""
     # The rest of a begun repeat rests on the changes before it.
     is_replay = proposals.rows[:, COLUMNS["origin"]] != Origin.COMPLETION
     is_only_open = (proposals.rows[:, COLUMNS["is_only_open"]] > 0) & is_replay
     is_early = facts.pause_seconds is not None and facts.pause_seconds < SETTLED_SECONDS
-    return is_only_open & is_early
+    unsettled: NDArray[np.bool_] = is_only_open & is_early
+    return unsettled
 
 
 def _because(candidate: Candidate, ends: Sequence[int], count: int) -> tuple[int, ...]:
