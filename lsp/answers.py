@@ -78,19 +78,20 @@ def drop_name(recorder: Recorder, edits: Sequence[Edit]) -> Sequence[Edit]:
 
 
 def is_dismissed(view: FileView, suggestion: Suggestion, dismissals: Dismissals) -> bool:
-    """Was it dismissed in this session, or earlier with the same text around it?"""
+    """Was it dismissed in this session, or lately in the same file with the same text around it?"""
     if any(suggestion.is_same(each) for each in view.dismissed):
         return True
     return dismissals.has(*describe_dismissal(view.document, suggestion))
 
 
-def describe_dismissal(document: Document, suggestion: Suggestion) -> tuple[str, str]:
-    """Describe a suggestion for Dismissals: the change, and the lines around it."""
+def describe_dismissal(document: Document, suggestion: Suggestion) -> tuple[str, str, str]:
+    """Describe a suggestion for Dismissals: the file, the change, and the lines around it."""
     change = suggestion.core
     first = max(0, document.line_at(change.start) - _SURROUNDING_LINES)
     last = document.line_at(change.end) + _SURROUNDING_LINES + 1
     begin = document.start_of(first)
-    return f"{change.start - begin} {change.end - begin} {change.text}", document.lines(first, last)
+    described = f"{change.start - begin} {change.end - begin} {change.text}"
+    return document.uri, described, document.lines(first, last)
 
 
 def _make_suggestion(

@@ -1,44 +1,56 @@
-"""Dismissed suggestions, kept across restarts as hashes, so that no text can be read back."""
+"""Dismissed suggestions, each of one file, kept for some days as hashes, so that no text can be read back."""
 
 import hashlib
 import logging
 import os
 import secrets
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 _LIMIT_KEPT = 5000  # beyond this the oldest are forgotten
+_KEPT_SECONDS = 7 * 24 * 3600.0  # a dismissal is about the work at hand, and that is another one after a week
 _log = logging.getLogger(__name__)
 
 
 class Dismissals:
     """The dismissed suggestions. The first line of the file is a random key, so its hashes are its own."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
         self._path = path
+        self._now = now
         self._key = secrets.token_bytes(32)
-        self._known: set[str] = set()
+        self._times: dict[str, float] = {}  # of each dismissal, by its hash
         try:
             self._load()
         except (OSError, ValueError) as error:
             _log.warning("dismissed suggestions are kept until the end of this session only: %s", error)
 
-    def add(self, suggestion: str, surroundings: str) -> None:
-        digest = self._digest(suggestion, surroundings)
-        if digest in self._known:
-            return
-        self._known.add(digest)
+    def add(self, uri: str, suggestion: str, surroundings: str) -> None:
+        digest, now = self._digest(uri, suggestion, surroundings), self._now()
+        self._times[digest] = now
         try:
-            _append(self._path, f"{digest} {int(time.time())}\n")
+            _append(self._path, f"{digest} {int(now)}\n")
         except OSError as error:
             _log.warning("a dismissed suggestion could not be written: %s", error)
 
-    def has(self, suggestion: str, surroundings: str) -> bool:
-        return self._digest(suggestion, surroundings) in self._known
+    def has(self, uri: str, suggestion: str, surroundings: str) -> bool:
+        dismissed = self._times.get(self._digest(uri, suggestion, surroundings))
+        return dismissed is not None and not self._is_faded(dismissed)
 
-    def _digest(self, suggestion: str, surroundings: str) -> str:
+    def forget_all(self) -> None:
+        self._times.clear()
+        try:
+            forget_since(self._path, float("-inf"))
+        except (OSError, ValueError) as error:
+            _log.warning("the dismissed suggestions of earlier sessions are still there: %s", error)
+
+    def _is_faded(self, dismissed: float) -> bool:
+        return self._now() - dismissed > _KEPT_SECONDS
+
+    def _digest(self, uri: str, suggestion: str, surroundings: str) -> str:
         hashed = hashlib.blake2b(key=self._key, digest_size=16)
-        for part in (suggestion, surroundings):
+        for part in (uri, suggestion, surroundings):
             data = part.encode("utf-8", "surrogatepass")
             hashed.update(len(data).to_bytes(8, "little") + data)
         return hashed.hexdigest()
@@ -49,10 +61,12 @@ class Dismissals:
             _append(self._path, self._key.hex() + "\n")
         first, *lines = self._path.read_text("ascii").splitlines() or [""]
         self._key = bytes.fromhex(first)
-        lines = [line for line in lines if len(line.split()) == 2]
-        self._known = {line.split()[0] for line in lines}
-        if len(lines) > 2 * _LIMIT_KEPT:
-            replace_lines(self._path, [first, *lines[-_LIMIT_KEPT:]])
+        found = [(digest, float(dismissed)) for digest, dismissed in map(str.split, filter(_is_entry, lines))]
+        kept = [(digest, dismissed) for digest, dismissed in found if not self._is_faded(dismissed)]
+        self._times = dict(kept)
+        if len(kept) < len(found) or len(kept) > 2 * _LIMIT_KEPT:
+            newest = [f"{digest} {int(dismissed)}" for digest, dismissed in kept[-_LIMIT_KEPT:]]
+            replace_lines(self._path, [first, *newest])
 
 
 def forget_since(path: Path, since: float) -> int:
@@ -60,7 +74,7 @@ def forget_since(path: Path, since: float) -> int:
     if not path.exists():
         return 0
     first, *lines = path.read_text("ascii").splitlines() or [""]
-    kept = [line for line in lines if len(line.split()) == 2 and float(line.split()[1]) < since]
+    kept = [line for line in lines if _is_entry(line) and float(line.split()[1]) < since]
     replace_lines(path, [first, *kept])
     return len(lines) - len(kept)
 
@@ -74,6 +88,11 @@ def replace_lines(path: Path, lines: list[str]) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)
+
+
+def _is_entry(line: str) -> bool:
+    """Is it a whole line? The last one may have been cut."""
+    return len(line.split()) == 2
 
 
 def _append(path: Path, line: str) -> None:

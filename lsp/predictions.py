@@ -116,6 +116,9 @@ class Predictions:
     def dismiss(self, document: Document, suggestion: Suggestion) -> None:
         self._dismissals.add(*describe_dismissal(document, suggestion))
 
+    def forget_dismissed(self) -> None:
+        self._dismissals.forget_all()
+
     def report(self, event: str) -> None:
         """Let the service count the fate of a suggestion."""
         self._run_in_background(self._client.report(event))

@@ -153,6 +153,10 @@ def _add_commands(server: Server) -> None:
     def dismiss(*arguments: Any) -> None:
         server.files.dismiss(_read_id(arguments))
 
+    @server.command("likewise.lsp.forgetDismissed")
+    def forget_dismissed(*arguments: Any) -> None:
+        server.files.forget_dismissed()
+
     @server.command("likewise.lsp.explain")
     def explain(*arguments: Any) -> dict[str, Any]:
         found = server.files.find(_read_id(arguments))

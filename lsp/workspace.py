@@ -59,6 +59,7 @@ class Workspace:
         self.files: dict[str, FileSession] = {}
         self.counters: Counter[str] = Counter()
         self.status = STARTING
+        self._focused = ""  # the uri of the file that the status is about
         self._editor = editor
         self._root = root
         self._encoding = encoding
@@ -140,6 +141,7 @@ class Workspace:
         if file is None:
             _log.warning("a change of a file that is not open")
             return
+        self._focused = uri  # some editors do not tell the focus
         before = file.document.text if self._recording is not None else ""
         now = time.monotonic()
         changes = file.change(events, version, now, rewrite=now < self._switched_until)
@@ -173,6 +175,8 @@ class Workspace:
         """Note that the user looks at another file: bursts end everywhere."""
         for each in self.files.values():
             each.end_burst()
+        self._focused = uri
+        self._refresh_status()
         file = self._find_file(uri)
         if file is None:
             return
@@ -247,17 +251,28 @@ class Workspace:
         if was_asking:
             self._ask(file)
 
+    def forget_dismissed(self) -> None:
+        """Let everything that was ever dismissed be suggested again."""
+        if self._predictions is None:
+            return
+        self._predictions.forget_dismissed()
+        for file in self.files.values():
+            file.forget_dismissed()
+            self._ask(file)
+
     async def find_everywhere(self, uri: str, version: int | None) -> "list[LikelyChange]":
         """Find all changes that would come next."""
         file = self._find_file(uri)
         if file is None or self._predictions is None or version not in (None, file.document.version):
             return []
-        if file.leave_name(-1):
-            self._ask(file)
         self.counters["everywhere"] += 1
         if self._find_silence(file) is not None:
             return []
-        return await file.find_everywhere(self._predictions)
+        is_left = file.leave_name(-1)
+        found = await file.find_everywhere(self._predictions)
+        if is_left and self.files.get(uri) is file:
+            self._ask(file)  # not earlier: the service drops a question when a newer one comes
+        return found
 
     def snooze(self, minutes: float) -> None:
         """Keep quiet for a while; zero wakes."""
@@ -284,10 +299,10 @@ class Workspace:
         if self._logged_problems:
             self._editor.log("Likewise: the service is back")
             self._logged_problems.clear()
-        self._set_status(status_from_silence(Silence.SNOOZED) if self._snooze.is_on else READY)
         for file in self.files.values():
             if file.is_edited:
                 self._ask(file)
+        self._refresh_status()
 
     def _note_loss(self, problem: ServiceUnavailable) -> None:
         if problem.reason not in self._logged_problems:  # say it once, not at each attempt
@@ -339,7 +354,7 @@ class Workspace:
         if is_new and answer.best is not None and self._recording is not None:
             self._recording.write_suggestion(file.document, answer.best.id, answer.best.change)
         self._editor.show(file.document, answer)
-        self._refresh_status(answer)
+        self._refresh_status()
 
     def _count(self, event: str, file: FileSession, suggestion: Suggestion) -> None:
         self.counters[event] += 1
@@ -356,16 +371,25 @@ class Workspace:
         if is_open and self.status.state in ("ready", "quiet"):
             self._set_status(THINKING)
 
-    def _refresh_status(self, answer: Answer | None = None) -> None:
+    def _refresh_status(self) -> None:
+        """Say how it is about the file in focus."""
         if self._snooze.is_on:
             self._set_status(status_from_silence(Silence.SNOOZED))
         elif self._predictions is None or not self._predictions.is_connected:
             if self.status.state != "trouble":
                 self._set_status(STARTING)
-        elif answer is not None and answer.silence is not None:
-            self._set_status(status_from_silence(answer.silence))
         else:
-            self._set_status(READY)
+            file = self.files.get(self._focused)
+            silence = None if file is None else self._find_current_silence(file)
+            self._set_status(READY if silence is None else status_from_silence(silence))
+
+    def _find_current_silence(self, file: FileSession) -> Silence | None:
+        """Find the reason why nothing is shown in a file, if there is one that is known already."""
+        if file.excluded is not None:
+            return file.excluded
+        if not self.settings.is_on_for(file.document.language):
+            return Silence.LANGUAGE_OFF
+        return None if file.answer is None else file.answer.silence
 
     def _set_status(self, status: EditorStatus) -> None:
         if status != self.status:

@@ -184,6 +184,12 @@ class LexicalText:
         """The lexical token that holds an explicit position."""
         return int(np.searchsorted(self.starts, position, side="right")) - 1
 
+    def around(self, begins: Ints, step: int, count: int) -> tuple[Hashes, NDArray[np.uint8]]:
+        """The hashes and kinds of `count` lexical tokens from each index on, forwards or backwards; (indices, count)."""
+        at = begins[:, None] + step * np.arange(count)
+        at = np.minimum(np.maximum(at, 0), len(self) - 1)
+        return self.hashes[at], self.kinds[at]
+
     def index_at(self, offset: int) -> int:
         """The lexical token that holds the character at an offset; the last one, at the end of the text."""
         return max(0, min(int(np.searchsorted(self.offsets, offset, side="right")), len(self)) - 1)

@@ -15,7 +15,7 @@ from model.proposals.lexical_text import MOVED_WORDS, Kind, Lexical, LexicalTabl
 
 LIMIT_PARTS = 6  # parts of one line that are read together
 _CONTEXT_TOKENS = 24  # tokens on each side that are kept as context
-_CONTEXT = 6  # lexical tokens of them
+CONTEXT = 6  # lexical tokens of them
 _BURSTS_OF_LINE = 3  # bursts within which parts of a line are read together
 _LIMIT_LINE_TOKENS = 200
 _LIMIT_LEXICAL = 60  # lexical tokens of a region that are compared; a larger one is a block
@@ -193,8 +193,8 @@ class _Reader:
             or not all(ends[run[-1]] for run in (gone, come, left_tokens) if run)
         ):
             return  # half of a lexical token: the word is still being typed
-        left = tuple(reversed(self._tables.split(left_tokens)))[:_CONTEXT]
-        right = tuple(self._tables.split(right_tokens))[:_CONTEXT]
+        left = tuple(reversed(self._tables.split(left_tokens)))[:CONTEXT]
+        right = tuple(self._tables.split(right_tokens))[:CONTEXT]
         parts = _split_parts(
             self._tables.split(gone),
             self._tables.split(come),
@@ -260,8 +260,8 @@ def _split_parts(
     for tag, a, b, c, d in opcodes(gone, come):
         if tag == "equal":
             continue
-        before = (*reversed(come[:c]), *left)[:_CONTEXT]
-        after = (*come[d:], *right)[:_CONTEXT]
+        before = (*reversed(come[:c]), *left)[:CONTEXT]
+        after = (*come[d:], *right)[:CONTEXT]
         parts.append(
             Part(
                 tuple(gone[a:b]),

@@ -12,7 +12,7 @@ import numpy as np
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
 from model.inference.history import AnyHistory
-from model.proposals.candidates import Candidate, Situation
+from model.proposals.candidates import Candidate, Origin, Situation
 from model.proposals.evidence import COLUMNS, Moment, NetworkOpinion
 from model.proposals.judge import Judge
 from model.proposals.lexical_text import LexicalTables
@@ -83,8 +83,8 @@ class Suggester:
         situation = proposals.situation
         changes = [
             JudgedChange(
-                proposals.changes[each.number],
-                edits_of_change(situation.slots, situation.text, proposals.changes[each.number]),
+                change := proposals.change_at(each.number),
+                edits_of_change(situation.slots, situation.text, change),
                 each.confidence,
                 _because(proposals.candidates[each.number], ends, len(slots.edits)),
                 _number_of(proposals.candidates[each.number], situation),
@@ -110,7 +110,9 @@ def find_bursts(slots: Slots) -> list[int]:
 
 def _is_unsettled(proposals: Proposals, facts: StreamFacts) -> np.ndarray:
     """Does a candidate rest only on a change that is still being made?"""
-    is_only_open = proposals.rows[:, COLUMNS["is_only_open"]] > 0
+    # The rest of a begun repeat rests on the changes before it.
+    is_replay = proposals.rows[:, COLUMNS["origin"]] != Origin.COMPLETION
+    is_only_open = (proposals.rows[:, COLUMNS["is_only_open"]] > 0) & is_replay
     is_early = facts.pause_seconds is not None and facts.pause_seconds < SETTLED_SECONDS
     return is_only_open & is_early
 

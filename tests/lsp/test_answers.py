@@ -79,6 +79,10 @@ def test_a_dismissal_is_known_by_its_lines_wherever_they_stand() -> None:
         Suggestion(Change(6, 9, "bar"), "foo", 0.9),
     )
     assert other != first
+    elsewhere = describe_dismissal(
+        Document("file:///b.py", "python", 1, text), Suggestion(Change(6, 9, "bar"), "foo", 0.9)
+    )
+    assert elsewhere != first
 
 
 def test_a_whole_name_that_the_service_took_as_typed_is_left_out() -> None:

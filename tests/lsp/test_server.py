@@ -18,6 +18,7 @@ from tests.lsp.scripted_service import ScriptedService, rename
 pytestmark = pytest.mark.asyncio
 
 URI = "file:///work/a.py"
+OTHER = "file:///work/b.py"
 TEXT = "foo = 1\nx = foo + 2\nprint(foo)\n"
 
 
@@ -194,6 +195,11 @@ async def test_a_dismissed_suggestion_does_not_return_even_after_a_restart(
         assert (await editor.notice(URI, version))["silence"] == "dismissed"
         version = editor.change(URI, Change(8, 9, "z"))  # the text around it is another now
         assert (await editor.suggestion(URI, version))["newText"] == "bar"
+        editor.open(OTHER, TEXT)
+        version = editor.change(
+            OTHER, Change(0, 3, "(y)")
+        )  # what was dismissed in one file stands in another
+        assert (await editor.suggestion(OTHER, version))["newText"] == first["newText"]
     stored = (tmp_path / "likewise" / "dismissed").read_text()
     assert "foo" not in stored
     assert "bar" not in stored

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +315,80 @@ async def test_the_status_says_why_nothing_is_suggested(
         )
         silence = Silence.LANGUAGE_OFF
         assert desk.workspace.status == EditorStatus("off", silence.value, silence.sentence)
+
+
+async def test_the_status_is_about_the_file_in_focus_and_follows_the_settings_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        workspace = desk.workspace
+        desk.change(Change(0, 3, "(y)"))
+        await desk.answer()
+        workspace.open("file:///work/a.md", "markdown", 1, "")
+        workspace.open("file:///work/.env", "plaintext", 1, "")
+        on, off = {"*": True, "python": True}, {"*": True, "python": False}
+        for languages, state in ((off, "off"), (on, "ready"), (off, "off")):
+            await workspace.configure(replace(workspace.settings, languages=languages))
+            assert workspace.status.state == state
+            assert desk.screen.statuses[-1] == workspace.status
+        workspace.focus("file:///work/a.md")
+        assert workspace.status.message == Silence.NOTHING_EDITED.sentence
+        workspace.focus("file:///work/.env")
+        assert workspace.status.message == Silence.EXCLUDED.sentence
+        workspace.focus(URI)
+        assert workspace.status.message == Silence.LANGUAGE_OFF.sentence
+
+
+async def test_one_dismissal_clears_the_alternatives_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch, push=True, limit_suggestions=3) as desk:
+        desk.service.script = lambda text, question: [
+            Change(at, at + 3, "bar") for old in ("foo +", "foo)") if (at := text.find(old)) >= 0
+        ]
+        desk.change(Change(0, 3, "(y)"))
+        await until(lambda: desk.screen.answers and len(desk.screen.answers[-1][1].suggestions) == 2)
+        first = desk.screen.answers[-1][1].suggestions[0]
+        desk.workspace.dismiss(first.id)
+        assert desk.screen.answers[-1][1] == Answer(silence=Silence.DISMISSED)
+        assert await desk.answer() == Answer(silence=Silence.DISMISSED)
+        desk.change(Change(len(TEXT), len(TEXT), "#\n"))  # another text, another question
+        best = (await desk.answer()).best
+        assert best is not None
+        assert not best.is_same(first)
+
+
+async def test_what_was_dismissed_is_suggested_again_when_all_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        first = (await desk.answer()).best
+        assert first is not None
+        desk.workspace.dismiss(first.id)
+        assert (await desk.answer()).silence is Silence.DISMISSED
+        desk.workspace.forget_dismissed()
+        again = (await desk.answer()).best
+        assert again is not None
+        assert again.is_same(first)
+
+
+async def test_everywhere_is_asked_before_the_next_question_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "y"))  # a name that may not be whole
+        await desk.answer()
+        await until(lambda: desk.file.state is QuestionState.ANSWERED)
+        desk.service.seconds = 0.1
+        finding = asyncio.create_task(desk.workspace.find_everywhere(URI, None))
+        await asyncio.sleep(0.05)
+        assert not finding.done()
+        assert (
+            desk.file.state is QuestionState.ANSWERED
+        )  # a question now would replace that one in the service
+        assert len(await asyncio.wait_for(finding, 10)) == 2
+        assert desk.file.state is QuestionState.ASKING
 
 
 async def test_a_dismissal_while_a_question_is_open_does_not_cost_its_answer(

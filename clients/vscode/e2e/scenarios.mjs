@@ -13,6 +13,18 @@ import {
 } from "./renaming.mjs";
 import { signal, sleep, until } from "./workbench.mjs";
 
+/** Which of how many alternatives is shown. */
+const ALTERNATIVES = /^1\/[23]$/;
+
+/** VS Code's defaults that the other scenarios switch off. */
+const AS_USERS_HAVE_IT = {
+    "editor.autoClosingBrackets": "languageDefined",
+    "editor.autoClosingQuotes": "languageDefined",
+    "editor.quickSuggestions": { other: "on", comments: "off", strings: "off" },
+    "editor.suggestOnTriggerCharacters": true,
+    "editor.wordBasedSuggestions": "matchingDocuments",
+};
+
 export const scenarios = [
     {
         name: "the language server starts out of the packaged extension",
@@ -42,8 +54,7 @@ export const scenarios = [
     {
         name: "Esc dismisses, and it stays away",
         async run(workbench) {
-            // What is dismissed is remembered by the lines around it: they must not be those of the other scenarios.
-            await changeTwice(workbench, "dismissed.py", NEAR.replaceAll('("', '("now '));
+            await changeTwice(workbench, "dismissed.py");
             const dismissed = await nextShown(workbench);
             const isBack = async () =>
                 (await workbench.drawn()).some(
@@ -55,6 +66,24 @@ export const scenarios = [
             await workbench.type("  # more");
             await sleep(1500);
             assert.ok(!(await isBack()), "dismissed, and back");
+        },
+    },
+    {
+        name: "one Esc clears all alternatives, in this file alone, until the palette forgets it",
+        async run(workbench) {
+            await changeTwice(workbench, "cleared.py");
+            const dismissed = await nextShown(workbench);
+            await workbench.hint(ALTERNATIVES);
+            await workbench.press("Escape");
+            await workbench.showsNothing();
+            await sleep(1000);
+            assert.deepEqual(await workbench.drawn(), []);
+            await workbench.command("Likewise: Forget Dismissed Suggestions");
+            assert.equal(await nextShown(workbench), dismissed);
+            await workbench.press("Escape");
+            await workbench.showsNothing();
+            await changeTwice(workbench, "elsewhere.py");
+            assert.equal(await nextShown(workbench), dismissed);
         },
     },
     {
@@ -115,6 +144,45 @@ export const scenarios = [
         },
     },
     {
+        name: "the label says Tab only when Tab accepts: not with two cursors, not beside the list of completions",
+        async run(workbench) {
+            const before = await changeTwice(workbench, "label.py");
+            await nextShown(workbench);
+            await workbench.hint(/^Tab$/);
+            await workbench.press("Shift+Alt+ArrowDown");
+            await workbench.hint(/^Alt\+L$/);
+            await workbench.press("Escape"); // one cursor again
+            await workbench.hint(/^Tab$/);
+            await workbench.goTo(8, 8); // log|.debug, which could become logging
+            await workbench.hint(/^Tab$/);
+            await workbench.press("Control+ ");
+            await workbench.page.waitForSelector(".suggest-widget.visible .monaco-list-row");
+            await workbench.hint(/^Alt\+L$/);
+            const line = await takeNext(workbench, "Alt+l");
+            assert.equal(await workbench.saved("label.py"), changed(before, line));
+        },
+    },
+    {
+        name: "with VS Code's own suggestions on, a complete word closes the list and Tab accepts",
+        async run(workbench) {
+            workbench.writeSettings("Machine", { ...workbench.machineSettings, ...AS_USERS_HAVE_IT });
+            try {
+                const text = `${NEAR}    debug_level = 3\n`;
+                await workbench.open("widget.py", text);
+                await workbench.replace(7, COLUMN, "info", "debug");
+                await workbench.page.waitForSelector(".suggest-widget.visible .monaco-list-row");
+                await workbench.replace(8, COLUMN, "info", "debug");
+                await nextShown(workbench);
+                await workbench.page.waitForSelector(".suggest-widget.visible", { state: "hidden" });
+                await workbench.hint(/^Tab$/);
+                const line = await takeNext(workbench);
+                assert.equal(await workbench.saved("widget.py"), changed(text, ...PLACES, line));
+            } finally {
+                workbench.writeSettings("Machine", workbench.machineSettings);
+            }
+        },
+    },
+    {
         name: "an insertion at the cursor is ghost text, typing along keeps it, Tab inserts the rest",
         async run(workbench) {
             await workbench.open("ghost.py", NEAR);
@@ -133,7 +201,7 @@ export const scenarios = [
             await changeTwice(workbench, "cycle.py");
             await nextShown(workbench);
             const shown = async () => JSON.stringify(await workbench.drawn());
-            await workbench.hint(/^1\/[23]$/);
+            await workbench.hint(ALTERNATIVES);
             const first = await shown();
             await workbench.press("Alt+]");
             await workbench.hint(/^2\/[23]$/);

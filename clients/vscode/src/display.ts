@@ -1,6 +1,6 @@
 /** How a suggestion is shown, seen from the cursor: as ghost text, near the cursor, or as a hint at a far place. */
 
-import { after, offsetIn } from "./positions";
+import { after, type LineText, offsetIn } from "./positions";
 import type { Position, Range, Suggestion } from "./protocol";
 
 /** A place this many lines from the cursor is still in the corner of the eye: no jump is needed. */
@@ -39,7 +39,12 @@ export type Display = Ghost | Near | Far;
  * `hasJumped` says that our own jump put the cursor there. Then an insertion is drawn like any other change: VS Code
  * takes a moment to show ghost text, and the second Tab must not fall into it.
  */
-export function displayOf(suggestion: Suggestion, cursor: Position, hasJumped = false): Display {
+export function displayOf(
+    suggestion: Suggestion,
+    cursor: Position,
+    lineText: LineText = () => "",
+    hasJumped = false,
+): Display {
     const inserted = hasJumped ? undefined : insertedAt(suggestion, cursor);
     if (inserted !== undefined) {
         return { kind: "ghost", position: cursor, text: inserted };
@@ -48,7 +53,7 @@ export function displayOf(suggestion: Suggestion, cursor: Position, hasJumped = 
     if (linesBetween(difference.removed, cursor) <= NEAR_LINES) {
         return { kind: "near", difference };
     }
-    return { kind: "far", difference, hint: hintFor(difference) };
+    return { kind: "far", difference, hint: hintFor(difference, lineText) };
 }
 
 /** The text that the suggestion inserts exactly at the cursor; undefined when it does anything else. */
@@ -106,8 +111,31 @@ export function oneLine(text: string, limit: number, { trim = true } = {}): stri
     return shown.length <= limit ? shown : `${shown.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
-function hintFor(difference: Difference): string {
-    return `→ line ${difference.removed.start.line + 1}: ${summaryOf(difference)}`;
+function hintFor(difference: Difference, lineText: LineText): string {
+    return `→ line ${difference.removed.start.line + 1}: ${summaryOf(withContext(difference, lineText))}`;
+}
+
+/** A sign that belongs to the word behind it: the hint says "%s → %w", not "s → w". */
+const SIGN_BEFORE = /[%$@#&.\\~^-]{1,2}$/u;
+const TOKEN_BEFORE = /(?:[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]{1,2})$/u;
+const TOKEN_BEHIND = /^(?:[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]{1,2})/u;
+
+/** The texts of a change in one line, with what stands beside it where they say little by themselves. */
+export function withContext(
+    { removed, removedText, addedText }: Difference,
+    lineText: LineText,
+): Pick<Difference, "removedText" | "addedText"> {
+    if (/[\r\n]/.test(removedText + addedText)) {
+        return { removedText, addedText };
+    }
+    const line = lineText(removed.start.line);
+    const before = line.slice(0, removed.start.character);
+    const behind = line.slice(removed.end.character);
+    const isReplacement = removedText !== "" && addedText !== "";
+    const isTelling = isReplacement && Math.min(removedText.length, addedText.length) > 1;
+    const [left] = isTelling ? [""] : ((isReplacement ? SIGN_BEFORE : TOKEN_BEFORE).exec(before) ?? [""]);
+    const [right] = isReplacement || left !== "" ? [""] : (TOKEN_BEHIND.exec(behind) ?? [""]);
+    return { removedText: left + removedText + right, addedText: left + addedText + right };
 }
 
 function linesBetween({ start, end }: Range, { line }: Position): number {

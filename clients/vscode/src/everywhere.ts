@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { Decorations, rangeOf } from "./decorations";
-import { differenceOf, oneLine, summaryOf } from "./display";
+import { differenceOf, oneLine, summaryOf, withContext } from "./display";
 import { type Place, type Places, serverCommands } from "./protocol";
 import type { LanguageServer } from "./server";
 
@@ -84,7 +84,7 @@ function itemFor(document: vscode.TextDocument, place: Place): PlaceItem {
     const line = difference.removed.start.line;
     return {
         place,
-        label: `line ${line + 1}: ${summaryOf(difference)}`,
+        label: `line ${line + 1}: ${summaryOf(withContext(difference, (each) => document.lineAt(each).text))}`,
         description: `${Math.round(place.confidence * 100)} %`,
         detail: oneLine(document.lineAt(line).text, LIMIT_LINE),
     };

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { applyEverywhere } from "./everywhere";
 import { PythonFinder } from "./interpreter";
 import { NextEdit } from "./nextEdit";
+import { serverCommands } from "./protocol";
 import { LanguageServer } from "./server";
 import { everyEntry, needsRestart, type Settings, settingsFrom, toggled } from "./settings";
 import { snooze, wake } from "./snooze";
@@ -31,6 +32,7 @@ export function activate(context: vscode.ExtensionContext): void {
         acceptWord: () => nextEdit.acceptWord(),
         ghostAccepted: (id: string) => nextEdit.ghostAccepted(id),
         dismiss: () => nextEdit.dismiss(),
+        forgetDismissed: () => forgetDismissed(started),
         next: () => nextEdit.cycle(1),
         previous: () => nextEdit.cycle(-1),
         everywhere: () => nextEdit.whileHidden(() => applyEverywhere(started)),
@@ -81,6 +83,11 @@ function readSettings(): Settings {
     return settingsFrom((name) =>
         name === "exclude" ? everyEntry(configuration.inspect(name)) : configuration.get(name),
     );
+}
+
+async function forgetDismissed(server: LanguageServer): Promise<void> {
+    await server.execute(serverCommands.forgetDismissed);
+    vscode.window.setStatusBarMessage("$(check) What you dismissed may be suggested again.", 4000);
 }
 
 async function toggleLanguage(): Promise<void> {

@@ -4,11 +4,9 @@
  */
 
 import { differenceOf, NEAR_LINES } from "./display";
+import type { LineText } from "./positions";
 import type { Position, Suggestion } from "./protocol";
 import { isInIndentation } from "./tab";
-
-/** The text of a line without its line break; empty for a line that is not there. */
-export type LineText = (line: number) => string;
 
 /** Where a jump to a suggestion lands: behind what is removed, so that it is read first, or as near as can be. */
 export function landingOf(suggestion: Suggestion, lineText: LineText): Position {

@@ -5,9 +5,9 @@ import { setContextKeys } from "./contextKeys";
 import { Decorations, rangeOf } from "./decorations";
 import { type Display, displayOf } from "./display";
 import { GhostText } from "./ghostText";
-import { type LineText, landingOf, restingPlace } from "./landing";
+import { landingOf, restingPlace } from "./landing";
 import { chosenOf, cycle, isFor, type Offer, offerFrom, typedAlong } from "./offer";
-import { after, isEqual } from "./positions";
+import { after, isEqual, type LineText } from "./positions";
 import {
     notifications,
     type Position,
@@ -17,7 +17,9 @@ import {
 } from "./protocol";
 import { isServed, type LanguageServer } from "./server";
 import type { Settings } from "./settings";
-import { isInIndentation } from "./tab";
+import { SuggestWidget } from "./suggestWidget";
+import { acceptKey, isInIndentation } from "./tab";
+import { isWordComplete } from "./word";
 
 /** A drawing outlives its text by this long: most often the next notice draws the same again, and nothing flickers. */
 const LINGER_MILLISECONDS = 150;
@@ -33,10 +35,13 @@ export class NextEdit implements vscode.Disposable {
     private awaiting: NodeJS.Timeout | undefined;
     private lingering: NodeJS.Timeout | undefined;
     private announced: string | undefined;
+    /** The document and version for which the list of completions was closed. */
+    private closedFor: string | undefined;
     private isHidden = false;
 
     private readonly decorations = new Decorations();
     private readonly ghostText = new GhostText((document, position) => this.lookUp(document, position));
+    private readonly suggestWidget = new SuggestWidget(() => this.refresh());
     private readonly subscriptions: vscode.Disposable[];
 
     constructor(
@@ -45,6 +50,7 @@ export class NextEdit implements vscode.Disposable {
     ) {
         this.subscriptions = [
             this.decorations,
+            this.suggestWidget,
             vscode.languages.registerInlineCompletionItemProvider({ pattern: "**" }, this.ghostText),
             server.onSuggestion((notice) => this.receive(notice)),
             server.onStart(() => this.focus(vscode.window.activeTextEditor)),
@@ -198,6 +204,7 @@ export class NextEdit implements vscode.Disposable {
         if (this.landed !== undefined && !isEqual(this.landed, editor.selection.active)) {
             this.landed = undefined;
         }
+        this.suggestWidget.noteMove(editor.document);
         this.server.send(notifications.cursor, {
             textDocument: { uri: editor.document.uri.toString(), version: editor.document.version },
             position: positionOf(editor.selection.active),
@@ -244,7 +251,7 @@ export class NextEdit implements vscode.Disposable {
         }
         const suggestion = chosenOf(offer);
         const hasJumped = this.landed !== undefined && isEqual(this.landed, position);
-        return { offer, suggestion, display: displayOf(suggestion, position, hasJumped) };
+        return { offer, suggestion, display: displayOf(suggestion, position, linesOf(document), hasJumped) };
     }
 
     private found() {
@@ -266,8 +273,16 @@ export class NextEdit implements vscode.Disposable {
         }
         this.endLingering();
         const { editor, offer, suggestion, display } = found;
+        if (display.kind !== "ghost") {
+            this.closeSuggestWidget(editor, offer);
+        }
         this.decorations.show(editor, display, {
-            accept: isCursorInIndentation(editor) ? "Alt+L" : "Tab",
+            accept: acceptKey({
+                "likewise.inIndentation": isCursorInIndentation(editor),
+                editorHasSelection: !editor.selection.isEmpty,
+                editorHasMultipleSelections: editor.selections.length > 1,
+                suggestWidgetVisible: this.suggestWidget.mayBeOpen(editor.document),
+            }),
             chosen: offer.chosen,
             count: offer.choices.length,
         });
@@ -317,6 +332,23 @@ export class NextEdit implements vscode.Disposable {
         clearTimeout(this.awaiting);
         this.awaiting = undefined;
         this.setKeys(this.found());
+    }
+
+    /**
+     * Closes the list of completions once for each text, if the typed word needs none: it covers the offer and takes
+     * Tab. One that the user opens after that stays.
+     */
+    private closeSuggestWidget({ document, selection }: vscode.TextEditor, offer: Offer): void {
+        const text = `${offer.uri} ${offer.version}`;
+        if (this.closedFor === text) {
+            return;
+        }
+        this.closedFor = text;
+        const all = document.getText();
+        const cursor = document.offsetAt(selection.active);
+        if (isWordComplete(all.slice(0, cursor), all.slice(cursor))) {
+            this.suggestWidget.close(() => this.closedFor === text && this.found() !== undefined);
+        }
     }
 
     /** Tells the server once that a suggestion was seen. */

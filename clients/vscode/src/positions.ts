@@ -2,6 +2,9 @@
 
 import type { Position, Range } from "./protocol";
 
+/** The text of a line without its line break; empty for a line that is not there. */
+export type LineText = (line: number) => string;
+
 /** Where each line of `text` begins. A lone carriage return breaks a line too, as it does in the protocol. */
 function lineStarts(text: string): number[] {
     return [

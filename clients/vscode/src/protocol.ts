@@ -79,6 +79,7 @@ export const serverCommands = {
     accept: "likewise.lsp.accept",
     acceptWord: "likewise.lsp.acceptWord",
     dismiss: "likewise.lsp.dismiss",
+    forgetDismissed: "likewise.lsp.forgetDismissed",
     explain: "likewise.lsp.explain",
     everywhere: "likewise.lsp.everywhere",
     snooze: "likewise.lsp.snooze",

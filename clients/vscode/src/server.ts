@@ -15,6 +15,7 @@ import {
 import { NoPython, type PythonFinder } from "./interpreter";
 import { notifications, type Status, type SuggestionNotice } from "./protocol";
 import { commandFor, type Launch } from "./python";
+import { type Level, LogReader } from "./serverLog";
 import type { Settings } from "./settings";
 
 const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
@@ -177,6 +178,7 @@ export class LanguageServer implements vscode.Disposable {
         return {
             documentSelector: DOCUMENTS,
             outputChannel: this.log,
+            stdioOptions: { stdout: () => {}, stderr: (stream) => copyLog(stream, this.log) },
             initializationOptions: this.settings.server,
             initializationFailedHandler: (error) => {
                 this.log.error(`The language server refused to start: ${error}`);
@@ -216,6 +218,23 @@ export class LanguageServer implements vscode.Disposable {
         this.log.error(message);
         this.statuses.fire({ state: "trouble", reason: "client", message });
     }
+}
+
+/** Copies the log of the language server: the channel adds the time, the level stays. */
+function copyLog(stream: NodeJS.ReadableStream, log: vscode.LogOutputChannel): void {
+    const write: Record<Level, (text: string) => void> = {
+        debug: (text) => log.debug(text),
+        info: (text) => log.info(text),
+        warning: (text) => log.warn(text),
+        error: (text) => log.error(text),
+    };
+    const reader = new LogReader();
+    stream.setEncoding("utf8");
+    stream.on("data", (chunk: string) => {
+        for (const { level, text } of reader.read(chunk)) {
+            write[level](text);
+        }
+    });
 }
 
 function serverOptions(launch: Launch) {

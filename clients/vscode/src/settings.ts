@@ -6,6 +6,8 @@ export interface ServerOptions {
     readonly serviceToken: string | null;
     readonly bundle: string | null;
     readonly device: string;
+    readonly eagerness: string;
+    /** Wins over the eagerness. */
     readonly threshold: number | null;
     readonly languages: Readonly<Record<string, boolean>>;
     readonly record: boolean;
@@ -16,6 +18,8 @@ export interface ServerOptions {
 
 /** One suggestion and what Alt+] can still bring: more would only be cycled through. */
 const LIMIT_SUGGESTIONS = 3;
+
+const EAGERNESS = ["quiet", "balanced", "eager"];
 
 export interface Settings {
     readonly enabled: boolean;
@@ -47,6 +51,7 @@ export function settingsFrom(read: ReadSetting): Settings {
             serviceToken: text("serviceToken"),
             bundle: text("bundle"),
             device: text("device") ?? "auto",
+            eagerness: EAGERNESS.find((each) => each === text("eagerness")) ?? "balanced",
             threshold: typeof threshold === "number" ? Math.min(Math.max(threshold, 0), 1) : null,
             languages: languagesFrom(read("languages")),
             record: read("record") === true,

@@ -20,6 +20,25 @@ export function isTabOurs(facts: TabFacts): boolean {
     return editorTextFocus && shown && !Object.values(objections).some(Boolean);
 }
 
+const FREE: TabFacts = {
+    editorTextFocus: true,
+    "likewise.shown": true,
+    "likewise.inIndentation": false,
+    editorReadonly: false,
+    editorHasSelection: false,
+    editorHasMultipleSelections: false,
+    suggestWidgetVisible: false,
+    inlineSuggestionVisible: false,
+    inlineEditIsVisible: false,
+    inSnippetMode: false,
+    editorTabMovesFocus: false,
+};
+
+/** The key to write beside a suggestion. `known` are the facts that an extension can find out; Alt+L works always. */
+export function acceptKey(known: Partial<TabFacts>): "Tab" | "Alt+L" {
+    return isTabOurs({ ...FREE, ...known }) ? "Tab" : "Alt+L";
+}
+
 /**
  * Whether nothing but white space stands before the cursor: there Tab indents, whatever we show. Asked again when the
  * command runs, since context keys arrive a moment late.

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { addedLabel, differenceOf, displayOf, insertedAt, oneLine, summaryOf } from "../src/display";
+import {
+    addedLabel,
+    differenceOf,
+    displayOf,
+    insertedAt,
+    oneLine,
+    summaryOf,
+    withContext,
+} from "../src/display";
 import { at, replacing } from "./suggestions";
 
 describe("ghost text", () => {
@@ -25,7 +33,7 @@ describe("ghost text", () => {
     });
 
     test("an insertion that our own jump led to is drawn, so that the second Tab finds it", () => {
-        expect(displayOf(replacing("", "bar", at(3, 4)), at(3, 4), true).kind).toBe("near");
+        expect(displayOf(replacing("", "bar", at(3, 4)), at(3, 4), undefined, true).kind).toBe("near");
     });
 
     test("a replacement that drops text is not, even at the cursor", () => {
@@ -98,6 +106,34 @@ describe("the difference", () => {
             removedText: "",
             addedText: ", b",
         });
+    });
+});
+
+describe("the hint", () => {
+    const hint = (line: string, oldText: string, newText: string) => {
+        const start = at(0, line.indexOf(oldText));
+        return summaryOf(withContext(differenceOf(replacing(oldText, newText, start)), () => line));
+    };
+
+    test.each([
+        ['fmt.Errorf("open: %s", err)', '"open: %s"', '"open: %w"', "%s → %w"],
+        ["log.info(x)", "info", "debug", "info → debug"],
+        ["sha1(data, secure=False)", ", secure=False", "", "data, secure=False → data"],
+        ["f(data)", "data", "data, timeout=3", "data → data, timeout=3"],
+        ["  x = load()", "load", "await load", "load → await load"],
+        ["f(i)", "i", "j", "i → j"],
+        ["return name", "name", "self.name", "name → self.name"],
+    ])("of %j, %j to %j, is %j", (line, oldText, newText, words) => {
+        expect(hint(line, oldText, newText)).toBe(words);
+    });
+
+    test("of whole lines has no context", () => {
+        expect(hint("a = 1", "a = 1", "a = 1\nb = 2")).toBe("add ⏎b = 2");
+    });
+
+    test("is in the display of a far suggestion", () => {
+        const display = displayOf(replacing("%s", "%w", at(0, 3)), at(88, 0), () => 'f("%s")');
+        expect(display).toMatchObject({ kind: "far", hint: "→ line 1: %s → %w" });
     });
 });
 

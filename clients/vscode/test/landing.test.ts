@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { displayOf } from "../src/display";
-import { type LineText, landingOf, restingPlace } from "../src/landing";
+import { landingOf, restingPlace } from "../src/landing";
+import type { LineText } from "../src/positions";
 import { isInIndentation } from "../src/tab";
 import { at, replacing } from "./suggestions";
 
@@ -40,7 +41,7 @@ describe("a jump lands", () => {
             for (let character = 0; character <= text.length; character++) {
                 const suggestion = replacing("", "new", at(line, character));
                 const landing = landingOf(suggestion, lineText);
-                expect(displayOf(suggestion, landing, true).kind).toBe("near");
+                expect(displayOf(suggestion, landing, lineText, true).kind).toBe("near");
                 expect(isInIndentation(lineText(landing.line), landing.character)).toBe(line >= 7);
             }
         }

@@ -3,6 +3,12 @@ import { describe, expect, test } from "vitest";
 import manifest from "../package.json";
 import { settingsFrom } from "../src/settings";
 
+const [seen, advanced] = manifest.contributes.configuration;
+const properties: Record<string, { markdownDescription: string }> = {
+    ...seen?.properties,
+    ...advanced?.properties,
+};
+
 const sources = readdirSync("src").map((name) => ({ name, text: readFileSync(`src/${name}`, "utf8") }));
 
 describe("package.json", () => {
@@ -14,7 +20,7 @@ describe("package.json", () => {
     });
 
     test("every setting has a description", () => {
-        for (const setting of Object.values(manifest.contributes.configuration.properties)) {
+        for (const setting of Object.values(properties)) {
             expect(setting.markdownDescription).toMatch(/\.$|\.\*\*$/);
         }
     });
@@ -25,7 +31,12 @@ describe("package.json", () => {
             asked.add(`likewise.${name}`);
             return undefined;
         });
-        expect([...asked].sort()).toEqual(Object.keys(manifest.contributes.configuration.properties).sort());
+        expect([...asked].sort()).toEqual(Object.keys(properties).sort());
+    });
+
+    test("people see the eagerness; the threshold is advanced, and not set", () => {
+        expect(seen?.properties).toMatchObject({ "likewise.eagerness": { default: "balanced" } });
+        expect(advanced?.properties).toMatchObject({ "likewise.threshold": { default: null } });
     });
 
     test("nothing that starts a program or sends text away can be set by an untrusted workspace", () => {
@@ -56,6 +67,8 @@ test("the pure files import no vscode", () => {
         "status",
         "settings",
         "python",
+        "serverLog",
+        "word",
     ];
     for (const { name, text } of sources.filter(({ name }) => pure.includes(name.replace(".ts", "")))) {
         expect(text, name).not.toMatch(/from "vscode/);

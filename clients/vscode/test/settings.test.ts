@@ -11,6 +11,7 @@ describe("settings", () => {
             jumpAndApply: false,
             server: {
                 push: true,
+                eagerness: "balanced",
                 threshold: null,
                 serviceAddress: null,
                 record: false,
@@ -22,12 +23,14 @@ describe("settings", () => {
     test("of the wrong type do no harm", () => {
         const { server } = read({
             threshold: "high",
+            eagerness: "greedy",
             exclude: "*.key",
             languages: { python: "no", go: false },
             record: 1,
         });
         expect(server).toMatchObject({
             threshold: null,
+            eagerness: "balanced",
             exclude: [],
             languages: { "*": true, go: false },
             record: false,
@@ -39,10 +42,18 @@ describe("settings", () => {
         expect(read({ threshold: 0.75 }).server.threshold).toBe(0.75);
     });
 
+    test.each(["quiet", "balanced", "eager"])("pass on that it is %s, beside a threshold", (eagerness) => {
+        expect(read({ eagerness }).server).toMatchObject({ eagerness, threshold: null });
+        expect(read({ eagerness, threshold: 0.9 }).server).toMatchObject({ eagerness, threshold: 0.9 });
+    });
+
     test("restart the server only when its process must differ", () => {
-        expect(needsRestart(read({}), read({ threshold: 0.5, exclude: ["*.md"], jumpAndApply: true }))).toBe(
-            false,
-        );
+        expect(
+            needsRestart(
+                read({}),
+                read({ threshold: 0.5, eagerness: "eager", exclude: ["*.md"], jumpAndApply: true }),
+            ),
+        ).toBe(false);
         expect(needsRestart(read({}), read({ python: "/usr/bin/python3" }))).toBe(true);
         expect(needsRestart(read({}), read({ enabled: false }))).toBe(true);
         expect(needsRestart(read({}), read({ serviceAddress: "http://127.0.0.1:1" }))).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import manifest from "../package.json";
-import { isInIndentation, isTabOurs, type TabFacts } from "../src/tab";
+import { acceptKey, isInIndentation, isTabOurs, type TabFacts } from "../src/tab";
 
 const ours: TabFacts = {
     editorTextFocus: true,
@@ -56,6 +56,17 @@ describe("Tab", () => {
             command: "likewise.accept",
             when: "editorTextFocus && likewise.offered && !editorReadonly",
         });
+    });
+});
+
+describe("the key that is written beside a suggestion", () => {
+    test("is Tab when nothing is known to speak against it", () => {
+        expect(acceptKey({})).toBe("Tab");
+        expect(acceptKey({ editorHasMultipleSelections: false, suggestWidgetVisible: false })).toBe("Tab");
+    });
+
+    test.each(facts)("is Alt+L when %s is the other way round", (name) => {
+        expect(acceptKey({ [name]: !ours[name] })).toBe("Alt+L");
     });
 });
 
