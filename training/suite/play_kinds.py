@@ -6,6 +6,7 @@ and by the line that it would make, and is not shown again. One pair of hands se
 changes as little as possible.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from random import Random
@@ -239,11 +240,13 @@ def play_kinds(
     """Play each kind with both hands; with `only`, the kinds whose name contains it."""
     engine = EngineSuggest(Predictor(bundle), least_confidence=threshold)
     chosen = [kind.read() for kind in KINDS if only is None or only in kind.name]
-    return [
-        KindRow(session.name, name, play_session(session, engine, hands, threshold=threshold, fresh=fresh))
-        for session in tqdm(chosen, unit=" kinds")
-        for name, hands in HANDS.items()
-    ]
+    rows: list[KindRow] = []
+    for session in tqdm(chosen, unit=" kinds"):
+        for name, hands in HANDS.items():
+            played = play_session(session, engine, hands, threshold=threshold, fresh=fresh)
+            rows.append(KindRow(session.name, name, played))
+            tqdm.write(_line(rows[-1]), file=sys.stderr)  # a run that is stopped has told what it found
+    return rows
 
 
 # --- figures ---
@@ -256,6 +259,11 @@ class KindRow:
     kind: str
     hands: str
     played: PlayedSession
+
+
+def _line(row: KindRow) -> str:
+    of = row.played
+    return f"{row.kind} ({row.hands}): first right after {of.first_right}, {of.by_tab} of {of.sites} by Tab, {of.wrong} wrong"
 
 
 def summarize(rows: Iterable[KindRow]) -> dict[str, float]:

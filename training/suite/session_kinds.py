@@ -239,6 +239,6 @@ KINDS = (
     SessionKind(
         "unwrap() to expect()",
         "job_queue.rs",
-        replace_matches(r"lock\(\)\.unwrap\(\)", 'lock().expect("no worker panics with the lock")'),
+        replace_matches(r"lock\(\)\.unwrap\(\)", 'lock().expect("poisoned")'),
     ),
 )
