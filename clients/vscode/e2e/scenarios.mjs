@@ -165,7 +165,7 @@ export const scenarios = [
     {
         name: "with VS Code's own suggestions on, a complete word closes the list and Tab accepts",
         async run(workbench) {
-            workbench.writeSettings("User", { ...workbench.userSettings, ...AS_USERS_HAVE_IT });
+            workbench.writeSettings("Machine", { ...workbench.machineSettings, ...AS_USERS_HAVE_IT });
             try {
                 const text = `${NEAR}    debug_level = 3\n`;
                 await workbench.open("widget.py", text);
@@ -178,7 +178,7 @@ export const scenarios = [
                 const line = await takeNext(workbench);
                 assert.equal(await workbench.saved("widget.py"), changed(text, ...PLACES, line));
             } finally {
-                workbench.writeSettings("User", workbench.userSettings);
+                workbench.writeSettings("Machine", workbench.machineSettings);
             }
         },
     },
@@ -291,20 +291,6 @@ export const scenarios = [
         },
     },
     {
-        name: "the log tells each line's own level, and the time once",
-        async run(workbench) {
-            const lines = (await workbench.log()).split("\n").filter((line) => line.trim() !== "");
-            assert.ok(
-                lines.some((line) => /\[info\] .*(lsp\.|service:)/.test(line)),
-                lines.join("\n"),
-            );
-            for (const line of lines) {
-                assert.doesNotMatch(line, /\[error\].*\b(DEBUG|INFO|debug|info)\b/);
-                assert.ok((line.match(/\d\d:\d\d:\d\d[.,]\d{3}/g) ?? []).length <= 1, line);
-            }
-        },
-    },
-    {
         name: "a light theme is as readable",
         async run(workbench) {
             await workbench.command("Preferences: Toggle between Light/Dark Themes");
@@ -323,9 +309,12 @@ export const scenarios = [
             await changeTwice(workbench, "off.py");
             await nextShown(workbench);
             await workbench.command("Likewise: Turn On or Off for This Language");
-            await workbench.showsNothing();
-            await says(/Suggestions are off for this language\./);
-            await workbench.command("Likewise: Turn On or Off for This Language");
+            try {
+                await workbench.showsNothing();
+                await says(/Suggestions are off for this language\./);
+            } finally {
+                await workbench.command("Likewise: Turn On or Off for This Language");
+            }
             await nextShown(workbench);
             await workbench.press("Escape");
             await says(/Likewise is quiet: You dismissed this suggestion\./);
