@@ -5,20 +5,12 @@ An editor counts lines, and in each line code units; we count code points of the
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from lsprotocol import types
 
 from model.editing.change import Change, common_length
 from model.editing.code_units import count_units, offset_from_units
-from model.editing.lines import Lines, break_length
-
-
-class Edited(NamedTuple):
-    """A change that was made, and the text that it took away."""
-
-    change: Change
-    removed: str
+from model.editing.lines import Lines, Splice, break_length
 
 
 class Document:
@@ -29,7 +21,7 @@ class Document:
         self.language = language
         self.version = version
         self._encoding = encoding
-        self.store = Lines(text)
+        self.store = Lines(text)  # the recorder of the file keeps its tokens beside these lines
 
     def __len__(self) -> int:
         return len(self.store)
@@ -62,16 +54,15 @@ class Document:
         first, last = max(0, first), max(0, last)
         return self.slice(self.start_of(first), self.start_of(last)) if first < last else ""
 
-    def update(self, events: Iterable[types.TextDocumentContentChangeEvent], version: int) -> list[Edited]:
+    def update(self, events: Iterable[types.TextDocumentContentChangeEvent], version: int) -> list[Splice]:
         """Apply the changes of one notification, each to the text that the one before left."""
-        edited = [self._apply(event) for event in events]
+        splices = [self._apply(event) for event in events]
         self.version = version
-        return edited
+        return splices
 
-    def replace(self, change: Change) -> Edited:
+    def replace(self, change: Change) -> Splice:
         """Make a change."""
-        splice = self.store.replace(change)
-        return Edited(change, splice.removed)
+        return self.store.replace(change)
 
     def offset_from_position(self, position: types.Position) -> int:
         """A position beyond the end of a line, or of the text, is that end."""
@@ -90,7 +81,7 @@ class Document:
     def range_from_offsets(self, start: int, end: int) -> types.Range:
         return types.Range(start=self.position_from_offset(start), end=self.position_from_offset(end))
 
-    def _apply(self, event: types.TextDocumentContentChangeEvent) -> Edited:
+    def _apply(self, event: types.TextDocumentContentChangeEvent) -> Splice:
         if isinstance(event, types.TextDocumentContentChangePartial):
             start = self.offset_from_position(event.range.start)
             end = max(start, self.offset_from_position(event.range.end))

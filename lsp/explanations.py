@@ -29,7 +29,11 @@ def explain(document: Document, recorder: Recorder, because: Sequence[int]) -> t
     found = find_replacements(recorder)
     named = dict.fromkeys(each for index in because for each in found if index in range(*each.hunk))
     alike: dict[tuple[str, str], list[_Spelled]] = {}
-    for spelled in (_spell(document, recorder, each) for each in named):
+    for replacement in named:
+        try:
+            spelled = _spell(document, recorder, replacement)
+        except UnicodeDecodeError:  # the other half of a character has been folded into the base
+            continue
         alike.setdefault((spelled.old, spelled.new), []).append(spelled)
     chosen = [sorted(each, reverse=True) for each in list(alike.values())[:_LIMIT_REASONS]]
     return tuple(

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from lsp.document import Document, Edited, trimmed
+from lsp.document import Document, trimmed
 from lsp.exclusions import LIMIT_CHARACTERS, has_private_key
 from lsp.fetch import ServiceUnavailable
 from lsp.file_view import FileView
 from lsp.question import Question, QuestionState
 from lsp.suggestions import Answer, Suggestion, follow, is_along, is_whole
 from model.editing.change import Change
+from model.editing.lines import Splice
 from model.silence import Silence
 
 if TYPE_CHECKING:  # imported when the service is there: they bring the tokenizer and the wire with them
@@ -120,19 +121,19 @@ class FileSession:
         if self._excluded is not None:
             self._document.version = version
             return []
-        edited = self._document.update(events, version)
-        changes = [change for change, _ in edited]
+        splices = self._document.update(events, version)
+        changes = [splice.change for splice in splices]
         if len(self._document) > LIMIT_CHARACTERS:
             self.exclude(Silence.TOO_LARGE)
         elif any(has_private_key(change.text) for change in changes):
             self.exclude(Silence.EXCLUDED)
         else:
             self._changed_time = now
-            accepted = self._is_acceptance(edited)
+            accepted = self._is_acceptance(splices)
             self._accepting = None
             self._question.withdraw()
             if self._recorder is not None:
-                self._recorder.record(changes, now, accepted=accepted, rewrite=rewrite)
+                self._recorder.follow(splices, now, accepted=accepted, rewrite=rewrite)
             self._follow(changes)
         return changes
 
@@ -182,7 +183,7 @@ class FileSession:
         self._stop_reading()
         text = self._document.text
         if len(text) <= _LIMIT_AT_ONCE:
-            self._recorder = predictions.create_recorder(text)
+            self._use(predictions.create_recorder(text))
         else:
             self._recorder = None
             self._reading = asyncio.create_task(self._read_long_text(predictions, text))
@@ -193,7 +194,13 @@ class FileSession:
         current = self._document.text
         if recorder is not None and current != text:  # all that was typed meanwhile is one change
             recorder.record([trimmed(Change(0, len(text), current), text)], time.monotonic())
+        self._use(recorder)
+
+    def _use(self, recorder: "Recorder | None") -> None:
+        """Record the file with this recorder, which keeps its tokens beside the lines of the document."""
         self._recorder = recorder
+        if recorder is not None:
+            recorder.share(self._document.store)
 
     def _stop_reading(self) -> None:
         if self._reading is not None:
@@ -365,12 +372,12 @@ class FileSession:
             self._shown = replace(self._shown, edits=())  # they were for the text before
         self._is_along = along
 
-    def _is_acceptance(self, edited: Sequence[Edited]) -> bool:
+    def _is_acceptance(self, splices: Sequence[Splice]) -> bool:
         """Do these changes apply a suggestion? One key is typing, even if it is all that was offered."""
-        if len(edited) != 1 or len(edited[0].change.text) == 1:
-            return self._accepting is not None and bool(edited)
+        if len(splices) != 1 or len(splices[0].change.text) == 1:
+            return self._accepting is not None and bool(splices)
         candidates = [self._shown, self._accepting]
         if self.answer is not None:
             candidates += self.answer.suggestions
-        change, removed = edited[0]
+        change, removed = splices[0].change, splices[0].removed
         return any(each is not None and is_whole(each, change, removed) for each in candidates)

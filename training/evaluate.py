@@ -3,12 +3,14 @@
     python -m training.evaluate RUN_OR_BUNDLE --data synthetic:Flip11 [--split test] [--json]
     python -m training.evaluate BUNDLE --suite next-edit --cases cases.jsonl [--floor BUNDLE] [--report FOLDER]
     python -m training.evaluate BUNDLE --suite cases [--cases tests/cases]
+    python -m training.evaluate BUNDLE --suite kinds [--threshold 0.6] [--fresh] [--kind NAME]
 
 Accuracy of whole edits, of positions, of contents given the true position; the first of them by step; and accuracy at the
 level of lexical tokens among the predictions that are the most confident (figure 3d of the paper).
 """
 
 import argparse
+import dataclasses
 import json
 import sys
 from collections.abc import Sequence
@@ -62,6 +64,25 @@ def _evaluate_written_cases(options: argparse.Namespace) -> int:
     return 0
 
 
+def _evaluate_kinds(options: argparse.Namespace) -> int:
+    from training.suite.play_kinds import describe, play_kinds, summarize, table  # runs graphs
+
+    bundle = Bundle.load(options.source)
+    thresholds = (
+        {"given": options.threshold} if options.threshold is not None else bundle.calibration.eagerness
+    )
+    for name, threshold in thresholds.items():
+        rows = play_kinds(bundle, threshold, only=options.kind, fresh=options.fresh)
+        if options.json:
+            print(json.dumps([dataclasses.asdict(row) for row in rows], indent=1))
+            continue
+        print(f"\nthreshold {threshold} ({name})\n\n{table(rows)}\n\n{describe(summarize(rows))}", flush=True)
+        for row in rows:
+            for offer in row.played.wrong_offers:
+                print(f"  wrong: {row.kind} ({row.hands}): {offer}")
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m training.evaluate", description="measure a run or a bundle"
@@ -69,13 +90,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("source", type=Path, help="folder of a run or of a bundle")
     parser.add_argument("--data", help="synthetic:TASK, or the folder of a dataset")
     parser.add_argument(
-        "--suite", choices=["next-edit", "cases"], help="put cases to a bundle, as the service would"
+        "--suite", choices=["next-edit", "cases", "kinds"], help="put cases to a bundle, as the service would"
     )
     parser.add_argument(
         "--cases", type=Path, help="the cases of the suite: a file from training.cases, or a folder"
     )
     parser.add_argument("--floor", type=Path, help="bundle to compare with: the paper's plain IA-ag")
     parser.add_argument("--report", type=Path, help="folder for REPORT.md and its figures")
+    parser.add_argument(
+        "--threshold", type=float, help="of the kinds; otherwise each eagerness of the bundle"
+    )
+    parser.add_argument("--kind", help="play only the kinds of session whose name contains this")
+    parser.add_argument("--fresh", action="store_true", help="play the kinds in a text that was just pasted")
     parser.add_argument("--split", default="test")
     parser.add_argument("--count", type=int, help="the first instances only")
     parser.add_argument("--json", action="store_true")
@@ -83,6 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.suite == "cases":
             return _evaluate_written_cases(options)
+        if options.suite == "kinds":
+            return _evaluate_kinds(options)
         if options.suite == "next-edit":
             return _evaluate_suite(options)
         if options.data is None:

@@ -177,8 +177,7 @@ class Recorder:
         """Take the half-typed name into the stream as it is."""
         if self.partial is None:
             return
-        if self._burst is None:
-            self._burst = Burst.of_name(self.text, self.partial)
+        self._burst = self._burst or self._burst_of_name()
         self.partial = None
         self._update()
         self._fold()
@@ -292,21 +291,26 @@ class Recorder:
 
     def _end_burst_before(self, splices: Sequence[Splice], now: float | None, *, is_own_burst: bool) -> None:
         """End the open burst if this step does not continue it. A half-typed name that it continues is carried over."""
-        changes = [splice.change for splice in splices]
-        named = Burst.of_name(self.text, self.partial) if self.partial is not None else None
-        burst = self._burst or named
-        if burst is None:
+        if self._burst is None and self.partial is None:
             return
+        changes = [splice.change for splice in splices]
         is_long = len(splices) == 1 and len(self.edits) - self._frozen_end > _LIMIT_BURST_EDITS
         is_paused = now is not None and self._time is not None and now - self._time > PAUSE_SECONDS
-        if not (is_own_burst or is_long or is_paused) and burst.is_continued_by(changes):
-            self._burst = burst
-            return
-        carried = named if named is not None and named.is_continued_by(changes) else None
-        if carried is None:
+        if not (is_own_burst or is_long or is_paused):
+            burst = self._burst or self._burst_of_name()
+            if burst is not None and burst.is_continued_by(changes):
+                self._burst = burst
+                return
+        carried = self._burst_of_name()
+        if carried is not None and not carried.is_continued_by(changes):
+            carried = None
             self.finish_name()
         self.freeze()
         self._burst = carried
+
+    def _burst_of_name(self) -> Burst | None:
+        """A burst that has done nothing but type the half-typed name."""
+        return None if self.partial is None else Burst.of_name(self.text, self.partial)
 
     def _extend(self, splice: Splice) -> None:
         if self._burst is not None and not self._burst.has_room_for(

@@ -10,7 +10,7 @@ from model.editing.change import Change
 from model.editing.edits import Slots
 from model.proposals.lexical_text import Lexical, LexicalTables, LexicalText
 from model.proposals.precedents import Pattern, group_patterns, read_precedents
-from model.proposals.sites import Site, find_sites
+from model.proposals.sites import Site, come_at, find_sites
 from model.proposals.word_parts import find_part_sites
 
 LIMIT_PATTERNS = 24  # the newest are replayed
@@ -101,8 +101,8 @@ def replay_candidates(situation: Situation, line: int | None = None) -> list[Can
 
     part_patterns = 0
     for pattern in situation.patterns:
-        come = tuple(new for _, new in pattern.key)
-        add(Origin.REPLAY, [(site, come) for site in find_sites(pattern, text, situation.cursor)], pattern)
+        sites = find_sites(pattern, text, situation.cursor)
+        add(Origin.REPLAY, [(site, come_at(pattern, site, text)) for site in sites], pattern)
         if part_patterns < _LIMIT_PART_PATTERNS:
             found = sorted((site, (new,)) for site, new in find_part_sites(pattern, text))
             part_patterns += bool(found)

@@ -77,8 +77,8 @@ def _complete(candidate: Candidate, before: LexicalText, now: LexicalText, curso
     result = old[: wanted.start] + wanted.text + old[wanted.end :]
     at = cursor - begin
     typed = current[:at]
-    if not result.startswith(typed) or at <= wanted.start:
-        return None
+    if not result.startswith(typed) or not wanted.start < at <= wanted.start + len(wanted.text):
+        return None  # behind the new text there is only what the user has just deleted
     rest, remaining = result[len(typed) :], current[at:]
     tail = _common_end(rest, remaining)
     new, end = rest[: len(rest) - tail], len(remaining) - tail

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from model.proposals.candidates import Candidate, Origin, Situation
-from model.proposals.lexical_text import Kind, Lexical, LexicalText
-from model.proposals.precedents import Part, Pattern, Precedent
+from model.proposals.lexical_text import Hashes, Kind, Lexical, LexicalText
+from model.proposals.precedents import CONTEXT, Part, Pattern, Precedent
 
 Floats = NDArray[np.float32]
 
@@ -240,10 +240,11 @@ def _tell_likeness(
     rows: Floats, text: LexicalText, firsts: NDArray[np.int64], lasts: NDArray[np.int64], pattern: Pattern
 ) -> None:
     """How many neighbours agree with those of the precedent that agrees best."""
+    sides = [text.around(firsts - 1, -1, CONTEXT), text.around(lasts, 1, CONTEXT)]
     best = np.zeros((5, len(firsts)))
     for precedent in pattern.precedents[-4:]:
-        left, left_kinds = _agreeing(text, firsts - 1, -1, precedent.parts[0].left)
-        right, right_kinds = _agreeing(text, lasts, 1, precedent.parts[-1].right)
+        left, left_kinds = _agreeing(text, sides[0], precedent.parts[0].left)
+        right, right_kinds = _agreeing(text, sides[1], precedent.parts[-1].right)
         best = np.maximum(best, [left, right, left + right, left_kinds, right_kinds])
     names = ("left_likeness", "right_likeness", "both_likeness", "left_kinds", "right_kinds")
     for name, values in zip(names, best, strict=True):
@@ -251,19 +252,15 @@ def _tell_likeness(
 
 
 def _agreeing(
-    text: LexicalText, begins: NDArray[np.int64], step: int, context: Sequence[Lexical]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How many lexical tokens agree from each index on, exactly and by kind."""
+    text: LexicalText, neighbours: tuple[Hashes, NDArray[np.uint8]], context: Sequence[Lexical]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many neighbours of each site agree with a context, the nearest first, exactly and by kind."""
     hashes, kinds = _context_arrays(text, tuple(context))
-    exact, alike = np.ones(len(begins), np.bool_), np.ones(len(begins), np.bool_)
-    counts, kind_counts = np.zeros(len(begins)), np.zeros(len(begins))
-    for number in range(len(hashes)):
-        at = np.clip(begins + step * number, 0, len(text) - 1)
-        exact &= text.hashes[at] == hashes[number]
-        alike &= text.kinds[at] == kinds[number]
-        counts += exact
-        kind_counts += alike
-    return counts, kind_counts
+    exact = neighbours[0][:, : len(hashes)] == hashes
+    alike = neighbours[1][:, : len(kinds)] == kinds
+    return np.logical_and.accumulate(exact, axis=1).sum(axis=1), np.logical_and.accumulate(alike, axis=1).sum(
+        axis=1
+    )
 
 
 def _context_arrays(text: LexicalText, context: tuple[Lexical, ...]) -> tuple[np.ndarray, np.ndarray]:

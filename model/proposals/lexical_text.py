@@ -16,6 +16,10 @@ from model.editing.edits import SPECIALS
 from model.editing.tokenizer import Tokenizer
 
 Lexical = tuple[int, ...]  # the token ids of one lexical token
+MOVED_WORDS: tuple[Lexical, ...] = (
+    (-1,),
+    (-2,),
+)  # each stands for a word that a change takes from one part to another
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
@@ -59,6 +63,8 @@ class LexicalTables:
     def hash_of(self, lexical: Lexical) -> int:
         """The hash of one lexical token, equal to the one in `LexicalText.hashes`."""
         known = self._hashes.get(lexical)
+        if known is None and lexical in MOVED_WORDS:
+            known = self._hashes[lexical] = 1 + MOVED_WORDS.index(lexical)  # no text has it
         if known is None:
             if len(self._hashes) > _REMEMBERED:
                 self._hashes.clear()
@@ -72,11 +78,13 @@ class LexicalTables:
 
     def kind_of(self, lexical: Lexical) -> int:
         """The Kind of a lexical token, as a plain number: this is asked often."""
-        return self._kinds[lexical[0]]
+        return Kind.WORD if lexical[0] < 0 else self._kinds[lexical[0]]
 
     def text_of(self, lexical: Lexical) -> str:
         """The characters of one lexical token."""
         known = self._texts.get(lexical)
+        if known is None and lexical in MOVED_WORDS:
+            known = self._texts[lexical] = "word"
         if known is None:
             pieces = self.tokenizer.bytes_of
             known = b"".join([pieces[token] for token in lexical]).decode("utf-8", "replace")
@@ -175,6 +183,12 @@ class LexicalText:
     def index_of_token(self, position: int) -> int:
         """The lexical token that holds an explicit position."""
         return int(np.searchsorted(self.starts, position, side="right")) - 1
+
+    def around(self, begins: Ints, step: int, count: int) -> tuple[Hashes, NDArray[np.uint8]]:
+        """The hashes and kinds of `count` lexical tokens from each index on, forwards or backwards; (indices, count)."""
+        at = begins[:, None] + step * np.arange(count)
+        at = np.minimum(np.maximum(at, 0), len(self) - 1)
+        return self.hashes[at], self.kinds[at]
 
     def index_at(self, offset: int) -> int:
         """The lexical token that holds the character at an offset; the last one, at the end of the text."""

@@ -3,18 +3,19 @@
 Edits come in bursts. The edits of a burst that touch one another are one region: some tokens went, others came. Inside a
 region whole lexical tokens are compared, so that retyping an expression to change one name counts as changing the name.
 The *parts* that result are what can be made again elsewhere. Changes of several parts of one line, made one after the
-other, are also read together as one precedent: taking away `Optional[` and turning `]` into `| None` belong together.
+other, are also read together as one precedent: taking away `Optional[` and turning `]` into `| None` belong together. A word
+that goes in one part and comes in another was moved, as `user` is in `'%s' % user` to `f'{user}'`: elsewhere the word there moves.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from model.editing.edits import DELETE, END, Slots, opcodes
-from model.proposals.lexical_text import Kind, Lexical, LexicalTables
+from model.proposals.lexical_text import MOVED_WORDS, Kind, Lexical, LexicalTables
 
 LIMIT_PARTS = 6  # parts of one line that are read together
 _CONTEXT_TOKENS = 24  # tokens on each side that are kept as context
-_CONTEXT = 6  # lexical tokens of them
+CONTEXT = 6  # lexical tokens of them
 _BURSTS_OF_LINE = 3  # bursts within which parts of a line are read together
 _LIMIT_LINE_TOKENS = 200
 _LIMIT_LEXICAL = 60  # lexical tokens of a region that are compared; a larger one is a block
@@ -192,8 +193,8 @@ class _Reader:
             or not all(ends[run[-1]] for run in (gone, come, left_tokens) if run)
         ):
             return  # half of a lexical token: the word is still being typed
-        left = tuple(reversed(self._tables.split(left_tokens)))[:_CONTEXT]
-        right = tuple(self._tables.split(right_tokens))[:_CONTEXT]
+        left = tuple(reversed(self._tables.split(left_tokens)))[:CONTEXT]
+        right = tuple(self._tables.split(right_tokens))[:CONTEXT]
         parts = _split_parts(
             self._tables.split(gone),
             self._tables.split(come),
@@ -222,7 +223,8 @@ class _Reader:
         self._line = [known for known in near if self._are_on_one_line(known[0], parts[0])] + fresh
         if 1 < len(self._line) <= LIMIT_PARTS:
             known = sorted(self._line, key=lambda pair: self._order.index(pair[0].left_slot))
-            self.precedents.append(Precedent(tuple(part for part, _ in known), self._line[0][1], burst))
+            together = _with_moved_words([part for part, _ in known], self._tables)
+            self.precedents.append(Precedent(together, self._line[0][1], burst))
 
     def _are_on_one_line(self, one: Part, other: Part) -> bool:
         """Do both stand on one line of the text as it is after these edits?"""
@@ -258,8 +260,8 @@ def _split_parts(
     for tag, a, b, c, d in opcodes(gone, come):
         if tag == "equal":
             continue
-        before = (*reversed(come[:c]), *left)[:_CONTEXT]
-        after = (*come[d:], *right)[:_CONTEXT]
+        before = (*reversed(come[:c]), *left)[:CONTEXT]
+        after = (*come[d:], *right)[:CONTEXT]
         parts.append(
             Part(
                 tuple(gone[a:b]),
@@ -272,6 +274,28 @@ def _split_parts(
             )
         )
     return tuple(parts)
+
+
+def _with_moved_words(parts: Sequence[Part], tables: LexicalTables) -> tuple[Part, ...]:
+    """The parts of one precedent, with a stand-in for each word that goes in one of them and comes in another."""
+    gone = [lexical for part in parts for lexical in part.gone]
+    come = [lexical for part in parts for lexical in part.come]
+    moved = [
+        lexical
+        for lexical in dict.fromkeys(gone)
+        if lexical in come and gone.count(lexical) == 1 and tables.kind_of(lexical) == Kind.WORD
+    ]
+    if not moved or len(moved) > len(MOVED_WORDS):
+        return tuple(parts)
+    stands_for = dict(zip(moved, MOVED_WORDS, strict=False))
+    return tuple(
+        replace(
+            part,
+            gone=tuple(stands_for.get(lexical, lexical) for lexical in part.gone),
+            come=tuple(stands_for.get(lexical, lexical) for lexical in part.come),
+        )
+        for part in parts
+    )
 
 
 def _with_last(burst_ends: Sequence[int], count: int) -> list[int]:

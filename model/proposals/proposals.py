@@ -27,12 +27,21 @@ LIMIT_CANDIDATES = 160
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """Candidates at one moment: the change in the text that each makes, and a row of evidence for each."""
+    """Candidates at one moment, and a row of evidence for each."""
 
     situation: Situation
     candidates: list[Candidate]
-    changes: list[Change]
     rows: Floats
+    completed: dict[int, Change]  # by the number of the candidate: what is left of a begun repeat
+
+    def change_at(self, number: int) -> Change:
+        """The change that a candidate makes in the text."""
+        known = self.completed.get(number)
+        return known if known is not None else change_of(self.candidates[number], self.situation.text)
+
+    @property
+    def changes(self) -> list[Change]:
+        return [self.change_at(number) for number in range(len(self.candidates))]
 
 
 def propose(
@@ -56,14 +65,13 @@ def propose(
     candidates = replay_candidates(situation)[:LIMIT_CANDIDATES]
     if moment.prefix and cursor is not None:
         candidates = [each for each in candidates if not _touches(each, situation)]
-    changes = [change_of(candidate, situation.text) for candidate in candidates]
     rows = gather_evidence(situation, candidates, moment, network)
     if not moment.is_open:
-        return Proposals(situation, candidates, changes, rows)
+        return Proposals(situation, candidates, rows, {})
     at = int(situation.text.offsets[min(situation.cursor, len(situation.text))])
     completions = find_completions(situation, ends, tables, at)
     if completions is None or not completions.found:
-        return Proposals(situation, candidates, changes, rows)
+        return Proposals(situation, candidates, rows, {})
     more = [completion.candidate for completion in completions.found]
     more_rows = gather_evidence(completions.before, more, moment, None)
     more_rows[:, COLUMNS["typed_letters"]] = [each.typed_letters for each in completions.found]
@@ -71,8 +79,8 @@ def propose(
     return Proposals(
         situation,
         candidates + more,
-        changes + [completion.change for completion in completions.found],
         np.concatenate([rows, more_rows]),
+        {len(candidates) + n: completion.change for n, completion in enumerate(completions.found)},
     )
 
 

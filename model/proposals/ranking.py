@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from model.proposals.candidates import Candidate, Origin
 
+_SAME_CHANGE = 0.8  # where one site of a change is sure enough, others need only this share of the threshold
 _MORE_PARTS = 0.8  # a candidate that covers more of its line wins if it is this share as confident
 
 
@@ -31,7 +32,7 @@ def rank_candidates(
     threshold: float,
 ) -> list[Ranked]:
     """The candidates above the threshold, the one to show first first. None overlaps one before it."""
-    sure = [number for number in range(len(candidates)) if confidences[number] >= threshold]
+    sure = _choose_sure(candidates, confidences, threshold)
     sure = _prefer_whole_lines(sure, candidates, confidences)
     groups: dict[object, list[int]] = {}
     for number in sure:
@@ -41,7 +42,24 @@ def rank_candidates(
         group.sort(key=lambda number: float(travel_ranks[number]))
     # The first of each change, then the other sites of each.
     flat = [group[0] for group in ordered] + [number for group in ordered for number in group[1:]]
-    return [Ranked(number, float(confidences[number])) for number in _without_overlaps(flat, candidates)]
+    shown = _without_overlaps(flat, candidates)
+    # A site that is shown because others of its change are sure counts as just sure enough.
+    return [Ranked(number, max(threshold, float(confidences[number]))) for number in shown]
+
+
+def _choose_sure(
+    candidates: Sequence[Candidate], confidences: NDArray[np.float32], threshold: float
+) -> list[int]:
+    """The candidates above the threshold, and sites between them that are nearly as sure: none shall be skipped."""
+    surest: dict[object, float] = {}
+    for candidate, confidence in zip(candidates, confidences.tolist(), strict=True):
+        group = _group_of(candidate)
+        surest[group] = max(confidence, surest.get(group, 0.0))
+    return [
+        number
+        for number, (candidate, confidence) in enumerate(zip(candidates, confidences.tolist(), strict=True))
+        if surest[_group_of(candidate)] >= threshold and confidence >= _SAME_CHANGE * threshold
+    ]
 
 
 def _group_of(candidate: Candidate) -> object:
@@ -77,12 +95,12 @@ def _without_overlaps(numbers: Sequence[int], candidates: Sequence[Candidate]) -
     for number in numbers:
         site = candidates[number].site
         first, last = site[0].first, site[-1].last
-        if all(
-            last < begin
-            or first > end
-            or ((first == last == begin == end) is False and (last <= begin or first >= end))
-            for begin, end in taken
-        ):
+        if not any(_overlap((first, last), other) for other in taken):
             taken.append((first, last))
             result.append(number)
     return result
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Do two spans share a lexical token, or insert at the same spot?"""
+    return one == other or (one[0] < other[1] and other[0] < one[1])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model.proposals.lexical_text import Ints, Kind, Lexical, LexicalText
+from model.proposals.lexical_text import MOVED_WORDS, Ints, Kind, Lexical, LexicalText
 from model.proposals.precedents import Part, Pattern
 
 LIMIT_SITES = 48  # sites of one pattern that are looked at; the nearest to the cursor are kept
@@ -37,6 +37,32 @@ def find_sites(pattern: Pattern, text: LexicalText, near: int) -> list[Site]:
     return _joint_sites(parts, text, near)
 
 
+def come_at(pattern: Pattern, site: Site, text: LexicalText) -> tuple[tuple[Lexical, ...], ...]:
+    """The lexical tokens that come in each span of a site: those of the pattern, with the words that are moved there."""
+    words = {
+        lexical: text.lexical(span.first + number)
+        for span, (gone, _) in zip(site, pattern.key, strict=True)
+        for number, lexical in enumerate(gone)
+        if lexical in MOVED_WORDS
+    }
+    return tuple(tuple(words.get(lexical, lexical) for lexical in come) for _, come in pattern.key)
+
+
+def _find(wanted: Sequence[Lexical], text: LexicalText) -> Ints:
+    """Every index at which lexical tokens begin; a moved word is any word."""
+    known = next((number for number, lexical in enumerate(wanted) if lexical not in MOVED_WORDS), None)
+    if known is None:
+        return np.zeros(0, np.int64)  # any word at all
+    found = text.find(text.tables.hashes_of(wanted[known : known + 1])) - known
+    found = found[(found >= 0) & (found + len(wanted) <= len(text))]
+    for step, lexical in enumerate(wanted):
+        if lexical in MOVED_WORDS:
+            found = found[text.kinds[found + step] == Kind.WORD]
+        else:
+            found = found[text.hashes[found + step] == np.uint64(text.tables.hash_of(lexical))]
+    return found
+
+
 def _part_sites(examples: Sequence[Part], text: LexicalText, *, is_alone: bool) -> Ints:
     """The first lexical token of each site of one part."""
     gone, come = examples[0].key
@@ -44,7 +70,7 @@ def _part_sites(examples: Sequence[Part], text: LexicalText, *, is_alone: bool) 
         found = _insertion_sites(examples, text, is_alone=is_alone)
         fresh: Ints = found[~_has_already(found, come, text)]
         return fresh
-    found = text.find(text.tables.hashes_of(gone))
+    found = _find(gone, text)
     if is_alone and not any(text.tables.kind_of(lexical) in _WORDS for lexical in gone):
         found = found[_has_neighbour(found, len(gone), examples, text)]
     unmade: Ints = found[~_is_made(found, gone, come, text)]
@@ -142,6 +168,9 @@ def _joint_sites(examples: Sequence[tuple[Part, ...]], text: LexicalText, near: 
     ]
     if any(not len(found) for found in by_part):
         return []
+    by_part[0] = by_part[0][_has_all_on_line(by_part, text)]
+    if not examples[0][0].gone:
+        by_part[0] = _best_of_lines(by_part[0], examples[-1][0], text)
     lengths = [len(part.gone) for part in examples[0]]
     steps = _steps(examples[-1])
     result: list[Site] = []
@@ -165,6 +194,32 @@ def _joint_sites(examples: Sequence[tuple[Part, ...]], text: LexicalText, near: 
             result.append(tuple(spans))
             free = max(spans[-1].last, first + 1)
     return result
+
+
+def _has_all_on_line(by_part: Sequence[Ints], text: LexicalText) -> NDArray[np.bool_]:
+    """For each site of the first part: may every other part be made on its line?"""
+    lines = text.lines[np.minimum(by_part[0], len(text) - 1)]
+    result = np.ones(len(lines), dtype=np.bool_)
+    for found in by_part[1:]:
+        at = np.minimum(found, len(text) - 1)
+        # What is inserted at the end of a line stands before the line break, which belongs to the next line.
+        result &= np.isin(lines, text.lines[at]) | np.isin(lines, text.lines[np.maximum(at - 1, 0)])
+    return result
+
+
+def _best_of_lines(found: Ints, part: Part, text: LexicalText) -> Ints:
+    """The insertion sites whose neighbours agree with the precedent's as well as those of any other on their line."""
+    agreeing = np.zeros(len(found), dtype=np.int64)
+    for context, begins, step in ((part.left, found - 1, -1), (part.right, found, 1)):
+        agrees = np.ones(len(found), dtype=np.bool_)
+        for number, value in enumerate(text.tables.hashes_of(context)):
+            agrees &= text.hashes[np.clip(begins + step * number, 0, len(text) - 1)] == value
+            agreeing += agrees
+    lines = text.lines[np.minimum(found, len(text) - 1)]
+    best = np.zeros(int(lines.max(initial=0)) + 1, dtype=np.int64)
+    np.maximum.at(best, lines, agreeing)
+    chosen: Ints = found[agreeing == best[lines]]
+    return chosen
 
 
 def _steps(parts: Sequence[Part]) -> list[int]:

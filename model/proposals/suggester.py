@@ -83,8 +83,8 @@ class Suggester:
         situation = proposals.situation
         changes = [
             JudgedChange(
-                proposals.changes[each.number],
-                edits_of_change(situation.slots, situation.text, proposals.changes[each.number]),
+                change := proposals.change_at(each.number),
+                edits_of_change(situation.slots, situation.text, change),
                 each.confidence,
                 _because(proposals.candidates[each.number], ends, len(slots.edits)),
                 _number_of(proposals.candidates[each.number], situation),

@@ -94,7 +94,8 @@ def test_a_position_outside_of_the_text_is_the_nearest_end(line: int, character:
 def test_a_whole_text_that_differs_in_one_place_is_a_small_change() -> None:
     document = Document("file:///a.py", "python", 0, "a = 1\nb = 2\nc = 3\n")
     whole = types.TextDocumentContentChangeWholeDocument(text="a = 1\nb = 22\nc = 3\n")
-    assert document.update([whole], 1) == [(Change(11, 11, "2"), "")]
+    (splice,) = document.update([whole], 1)
+    assert (splice.change, splice.removed) == (Change(11, 11, "2"), "")
 
 
 def test_a_position_in_the_middle_of_a_character_is_before_it() -> None:

@@ -200,11 +200,11 @@ def test_the_recorder_follows_what_vscode_told() -> None:
                 uri = item["uri"]
                 documents[uri] = Document(uri, item["languageId"], item["version"], item["text"])
                 recorders[uri] = Recorder(small_tokenizer(), item["text"])
+                recorders[uri].share(documents[uri].store)
             case {"method": "textDocument/didChange", "params": {"textDocument": item} as params}:
-                edited = documents[item["uri"]].update(changes_of(params), item["version"])
+                splices = documents[item["uri"]].update(changes_of(params), item["version"])
                 now = message["milliseconds"] / 1000
-                if edited:
-                    recorders[item["uri"]].record([change for change, _ in edited], now)
+                recorders[item["uri"]].follow(splices, now)
             case {"saved": uri, "text": text}:
                 assert spelled(recorders[uri]) == recorders[uri].text.text == text
 

@@ -387,9 +387,8 @@ async def test_everywhere_is_asked_before_the_next_question_of_the_file(
         finding = asyncio.create_task(desk.workspace.find_everywhere(URI, None))
         await asyncio.sleep(0.05)
         assert not finding.done()
-        assert (
-            desk.file.state is QuestionState.ANSWERED
-        )  # a question now would replace that one in the service
+        # A question of the file would replace that one in the service.
+        assert desk.file.state is QuestionState.ANSWERED
         assert len(await asyncio.wait_for(finding, 10)) == 2
         assert desk.file.state is QuestionState.ASKING
 

@@ -6,7 +6,7 @@ site. A question after the last hunk has no right answer: silence is right.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
@@ -31,6 +31,7 @@ _PAUSES = (0.9, 1.2, 2.0, 4.0, 8.0)
 _WORD = re.compile(r"[^\W\d]")
 
 Kind = tuple[str, str]
+Play = Callable[["FileChange", Tokenizer, HandsRange, Random], Iterator["Moment"]]
 
 
 class Moment(NamedTuple):

@@ -66,7 +66,7 @@ def _ensemble(booster: Any, output: str) -> onnx.NodeProto:
 
 def _add_node(node: dict[str, Any], tree: int, columns: dict[str, list[Any]]) -> int:
     """Add a node with all below it and return its id in the tree."""
-    number = sum(1 for each in reversed(columns["nodes_treeids"]) if each == tree)
+    number = columns["nodes_nodeids"][-1] + 1 if tree in columns["nodes_treeids"][-1:] else 0
     is_leaf = "leaf_value" in node
     values = {
         "nodes_treeids": tree,
@@ -98,4 +98,5 @@ def _add_node(node: dict[str, Any], tree: int, columns: dict[str, list[Any]]) ->
 
 def _round_down(value: float) -> float:
     single = np.float32(value)
-    return float(single if single <= value else np.nextafter(single, np.float32(-np.inf)))
+    # As plain floats: numpy would compare them in single precision.
+    return float(single if float(single) <= value else np.nextafter(single, np.float32(-np.inf)))

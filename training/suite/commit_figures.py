@@ -7,8 +7,11 @@ the newest edit again at its next same text range. Prints tables in Markdown.
 """
 
 import argparse
+import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -83,6 +86,28 @@ def table(rows: dict[str, Played]) -> str:
     return "\n".join(lines)
 
 
+class Results:
+    """Counts by file and by suggester, kept in a file of JSON lines: a broken run goes on where it was broken off."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._known: dict[tuple[str, str], Played] = {}
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                file, name, counts = json.loads(line)
+                self._known[file, name] = Played(**counts)
+
+    def get(self, file: CommitFile, name: str, measure: Callable[[], Played]) -> Played:
+        """The counts of a file with a suggester, measured when they are not known."""
+        key = (f"{file.repository}:{file.commit}:{file.path}", name)
+        if key not in self._known:
+            self._known[key] = measure()
+            if self._path is not None:
+                with self._path.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps([*key, asdict(self._known[key])]) + "\n")
+        return self._known[key]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m training.suite.commit_figures")
     parser.add_argument("bundle", type=Path)
@@ -92,26 +117,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=40, help="files of each kind")
     parser.add_argument("--by-keys", action="store_true", help="type each edit, with questions between keys")
     parser.add_argument("--threshold", type=float, action="append", help="repeatable")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="keep counts here, and go on from them")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     repositories = read_corpus(options.corpus, options.mirrors, split=options.split)
     chosen = choose_commit_files(repositories, options.count, options.seed)
     thresholds = options.threshold or THRESHOLDS
     engine = EngineSuggest(Predictor(Bundle.load(options.bundle)), least_confidence=min(thresholds))
+    results = Results(options.results)
     for kind, is_repetitive in (("repetitive", True), ("ordinary", False)):
         files = [file for file in chosen if file.is_repetitive == is_repetitive]
-        rows = {str(threshold): Played() for threshold in thresholds}
-        floor = Played()
+        rows = {"replay the newest": Played()}
         for file in tqdm(files, unit=" files"):
             remembered = RememberedSuggest(engine)
-            for name in rows:
-                rows[name] += play_all([file], remembered, float(name), by_keys=options.by_keys)
-            floor += play_all([file], replay_newest, 0.0, by_keys=options.by_keys)
-        edits, reachable = floor.edits, floor.reachable
-        print(
-            f"\n{len(files)} {kind} files, {edits} edits, {reachable} reachable ({100 * reachable / edits:.1f} %)\n"
-        )
-        print(table({"replay the newest": floor} | rows), flush=True)
+            suggesters: list[tuple[str, Suggest, float]] = [
+                ("replay the newest", replay_newest, 0.0),
+                *((f"{threshold:.2f}", remembered, threshold) for threshold in thresholds),
+            ]
+            for name, suggest, threshold in suggesters:
+                measure = partial(play_all, [file], suggest, threshold, by_keys=options.by_keys)
+                rows[name] = rows.get(name, Played()) + results.get(file, name, measure)
+        edits, reachable = rows["replay the newest"].edits, rows["replay the newest"].reachable
+        share = 100 * reachable / max(1, edits)
+        print(f"\n{len(files)} {kind} files, {edits} edits, {reachable} reachable ({share:.1f} %)\n")
+        print(table(rows), flush=True)
     return 0
 
 

@@ -13,8 +13,10 @@ from model.editing.change import Change
 from model.editing.recorder import Recorder
 from model.editing.rendering import render
 from model.inference.calibration import Evidence
+from model.inference.history import AnyHistory
 from model.inference.predictor import Predictor
 from model.inference.search import Wish, decode
+from model.proposals.suggester import StreamFacts, Suggester
 from model.silence import Silence
 from training.suite.cases import KINDS, Case
 from training.suite.floors import replay
@@ -48,6 +50,8 @@ def ask(predictor: Predictor, case: Case) -> CaseAnswer:
         return _make_answer(case, None, _NOTHING, 0.0, silence)
     history = predictor.open(recorder.state)
     history.append(recorder.edits)
+    if predictor.suggester is not None:
+        return _ask_judge(case, predictor.suggester, history, recorder, bundle.calibration.threshold("hunk"))
     decoded = decode(history, Wish(until="hunk", threshold=0.0), tokenizer, bundle.calibration)
     if not decoded.predictions:
         return _make_answer(case, None, _NOTHING, 0.0, decoded.silence)
@@ -57,6 +61,19 @@ def ask(predictor: Predictor, case: Case) -> CaseAnswer:
     except UnicodeError:
         return _make_answer(case, None, _NOTHING, 0.0, "no-op")
     return _make_answer(case, made, best.evidence, best.confidence, None)
+
+
+def _ask_judge(
+    case: Case, suggester: Suggester, history: AnyHistory, recorder: Recorder, threshold: float
+) -> CaseAnswer:
+    """Ask at the default threshold, on which the order of the sites depends; a silence is asked for its best candidate."""
+    facts = StreamFacts(recorder.burst_ends)
+    for least in (threshold, 0.0):
+        judgement = suggester.suggest(history, facts, least, 1)
+        if judgement.changes:
+            best = judgement.changes[0]
+            return _make_answer(case, best.change, _NOTHING, best.confidence, None)
+    return _make_answer(case, None, _NOTHING, 0.0, judgement.silence)
 
 
 def ask_replay(case: Case) -> CaseAnswer:

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from lsp.recorded_hunks import find_hunks, range_of_hunk
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, apply
+from model.editing.lines import Lines
 from model.editing.recorder import Recorder
+from tests.model.editing.drawn_changes import changes
 from tests.tokenizing import small_tokenizer, texts
 
 PROGRAM = (
@@ -120,6 +122,24 @@ def test_after_any_changes_the_stream_with_its_prefix_is_the_text(text: str, dat
             assert 0 <= place.start <= place.end <= len(text)
 
 
+@settings(deadline=None)
+@given(texts, st.data())
+def test_a_recorder_that_shares_its_lines_records_the_same(text: str, data: st.DataObject) -> None:
+    alone, sharing, lines, now = recorder_of(text), recorder_of(text), Lines(text), 0.0
+    sharing.share(lines)
+    for _ in range(data.draw(st.integers(1, 8))):
+        now += data.draw(st.sampled_from([0.1, 0.1, 2.0]))
+        step = []
+        for _ in range(data.draw(st.integers(1, 3))):
+            step.append(data.draw(changes(len(text))))
+            text = step[-1].apply_to(text)
+        alone.record(step, now)
+        sharing.follow([lines.replace(change) for change in step], now)
+        assert (sharing.state, sharing.edits) == (alone.state, alone.edits)
+        assert (sharing.partial, sharing.bursts) == (alone.partial, alone.bursts)
+        assert spelled(sharing) == text
+
+
 def test_a_half_typed_name_is_a_prefix_until_it_ends() -> None:
     typist = Typist("a = 1\n")
     typist.change(Change(4, 5, ""))
@@ -194,6 +214,36 @@ def test_a_pasted_name_is_whole() -> None:
     typist.change(Change(4, 4, "result"))
     assert typist.recorder.prefix == ""
     assert typist.recorder.edits
+
+
+def test_bursts_know_their_time_and_their_changes() -> None:
+    typist = Typist(PROGRAM)
+    typist.type(33, "(1)")
+    typist.type(0, "#", pause=0.5)
+    first, second = typist.recorder.bursts
+    assert (first.changes, second.changes) == (range(3), range(3, 4))
+    assert [first.time, second.time] == pytest.approx([0.3, 0.8])
+    assert typist.recorder.burst_ends == [first.end, len(typist.recorder.edits)]
+
+
+def test_without_times_only_touching_changes_are_one_burst() -> None:
+    recorder = recorder_of("a = 1\nb = 2\n")
+    for change in (Change(10, 11, "("), Change(11, 11, "."), Change(0, 1, "(")):
+        recorder.record([change])
+    assert [(burst.changes, burst.time) for burst in recorder.bursts] == [
+        (range(2), None),
+        (range(2, 3), None),
+    ]
+
+
+def test_a_mined_hunk_is_a_burst_of_its_own_and_no_undo_or_rewrite() -> None:
+    recorder = Recorder(small_tokenizer(), PROGRAM, limit_edits=10_000, is_typed=False)
+    recorder.record([Change(0, len(PROGRAM), "x = 1\n" * 80)])
+    count = len(recorder.edits)
+    recorder.record([Change(0, 480, PROGRAM)])
+    assert recorder.burst_ends == [count, len(recorder.edits)]
+    assert count > 0 == recorder.generation
+    assert spelled(recorder) == PROGRAM
 
 
 def test_a_pause_freezes_the_edits_so_that_later_ones_only_append() -> None:

@@ -44,6 +44,34 @@ def test_two_parts_made_one_after_the_other_are_offered_together(stream: Stream)
     assert stream.text.replace("Optional[str]", "str | None") in stream.results()
 
 
+def test_a_word_that_moves_is_the_word_of_each_site(bundle: Bundle) -> None:
+    stream = Stream(
+        bundle.require_tokenizer(), "send('USER %s' % user)\nsend('LIST %s' % which)\nsend('QUIT')\n"
+    )
+    stream.replace("'USER %s' % user", "f'USER {user}'")
+    assert stream.text.replace("'LIST %s' % which", "f'LIST {which}'") in stream.results()
+
+
+def test_words_of_several_parts_made_one_after_the_other_move(bundle: Bundle) -> None:
+    stream = Stream(bundle.require_tokenizer(), "put(one, first)\nput(two, second)\n")
+    stream.replace("one, ", "").replace("first", "first, one")
+    assert "put(first, one)\nput(second, two)\n" in stream.results()
+
+
+def test_parts_at_the_end_of_a_line_are_offered_together(bundle: Bundle) -> None:
+    stream = Stream(bundle.require_tokenizer(), "a = one + two\nb = one + two\nc = 1\n")
+    stream.replace("one + two", "f(one + two)")
+    assert "a = f(one + two)\nb = f(one + two)\nc = 1\n" in stream.results()
+
+
+def test_what_was_just_deleted_is_not_brought_back(bundle: Bundle) -> None:
+    stream = Stream(bundle.require_tokenizer(), "put('a' % one)\nput('b' % one)\n")
+    stream.replace("'a'", "f'a'")
+    start = stream.text.index("'b' % one")
+    stream.apply(Change(start, start + len("'b' % one"), "f'b'"))
+    assert not any(text.endswith("put(f'b' % one)\n") for text in stream.results(is_open=True))
+
+
 def test_quotes_are_offered_in_pairs(stream: Stream) -> None:
     stream.replace("'one'", '"one"')
     assert stream.text.replace("'two'", '"two"') in stream.results()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from model.editing.change import Change
 from model.inference.bundle import Bundle
 from model.inference.predictor import Predictor
-from training.suite.commit_figures import RememberedSuggest, play_all, replay_newest
+from training.suite.commit_figures import RememberedSuggest, Results, play_all, replay_newest
 from training.suite.commits import CommitFile
 from training.suite.engine import EngineSuggest
 from training.suite.whole_commits import Offer, Played, Suggest, play
@@ -166,3 +166,12 @@ def test_the_engine_answers_the_same_from_the_start_and_step_by_step(by_keys: bo
     random = Random(2)
     play(SMALL, both, TEST_HANDS.draw(random), random, by_keys=by_keys)
     assert asked
+
+
+def test_a_broken_measurement_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    counts = Played(files=1, edits=4, by_tab=2)
+    assert Results(path).get(SMALL, "0.40", lambda: counts) == counts
+    again = Results(path)
+    assert again.get(SMALL, "0.40", lambda: pytest.fail("measured twice")) == counts
+    assert again.get(SMALL, "0.50", lambda: Played()) == Played()
