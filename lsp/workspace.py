@@ -60,6 +60,7 @@ class Workspace:
         self.counters: Counter[str] = Counter()
         self.status = STARTING
         self._focused = ""  # the uri of the file that the status is about
+        self._is_focus_told = False  # does this editor tell it?
         self._editor = editor
         self._root = root
         self._encoding = encoding
@@ -141,7 +142,8 @@ class Workspace:
         if file is None:
             _log.warning("a change of a file that is not open")
             return
-        self._focused = uri  # some editors do not tell the focus
+        if not self._is_focus_told:
+            self._focused = uri
         before = file.document.text if self._recording is not None else ""
         now = time.monotonic()
         changes = file.change(events, version, now, rewrite=now < self._switched_until)
@@ -175,7 +177,7 @@ class Workspace:
         """Note that the user looks at another file: bursts end everywhere."""
         for each in self.files.values():
             each.end_burst()
-        self._focused = uri
+        self._focused, self._is_focus_told = uri, True
         self._refresh_status()
         file = self._find_file(uri)
         if file is None:

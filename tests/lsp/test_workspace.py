@@ -337,6 +337,10 @@ async def test_the_status_is_about_the_file_in_focus_and_follows_the_settings_at
         assert workspace.status.message == Silence.EXCLUDED.sentence
         workspace.focus(URI)
         assert workspace.status.message == Silence.LANGUAGE_OFF.sentence
+        # A settings file that the editor writes in the background.
+        event = types.TextDocumentContentChangeWholeDocument(text="x")
+        workspace.change("file:///work/a.md", [event], 2)
+        assert workspace.status.message == Silence.LANGUAGE_OFF.sentence
 
 
 async def test_one_dismissal_clears_the_alternatives_as_well(
@@ -378,7 +382,6 @@ async def test_everywhere_is_asked_before_the_next_question_of_the_file(
 ) -> None:
     async with working(tmp_path, monkeypatch) as desk:
         desk.change(Change(0, 3, "y"))  # a name that may not be whole
-        await desk.answer()
         await until(lambda: desk.file.state is QuestionState.ANSWERED)
         desk.service.seconds = 0.1
         finding = asyncio.create_task(desk.workspace.find_everywhere(URI, None))

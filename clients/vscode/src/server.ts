@@ -179,7 +179,7 @@ export class LanguageServer implements vscode.Disposable {
             documentSelector: DOCUMENTS,
             outputChannel: this.log,
             stdioOptions: { stdout: () => {}, stderr: (stream) => copyLog(stream, this.log) },
-            initializationOptions: this.settings.server,
+            initializationOptions: () => this.settings.server, // those of now, also when it is started again
             initializationFailedHandler: (error) => {
                 this.log.error(`The language server refused to start: ${error}`);
                 return false;
