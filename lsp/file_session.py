@@ -245,7 +245,11 @@ class FileSession:
         return await self._question.wait()
 
     async def find_everywhere(self, predictions: "Predictions") -> "list[LikelyChange]":
-        """Find all changes that would come next; none if the text changes meanwhile."""
+        """Find all changes that would come next; none if the text changes meanwhile.
+
+        The file's own question is cancelled: the service drops a question when a newer one comes.
+        """
+        self._question.cancel()
         recorder, version = self._recorder, self._document.version
         if recorder is None:
             return []

@@ -272,7 +272,10 @@ class Workspace:
             return []
         is_left = file.leave_name(-1)
         found = await file.find_everywhere(self._predictions)
-        if is_left and self.files.get(uri) is file:
+        is_open = self.files.get(uri) is file
+        if is_open and (
+            file.state is QuestionState.IDLE or (is_left and file.state is QuestionState.ANSWERED)
+        ):
             self._ask(file)  # not earlier: the service drops a question when a newer one comes
         return found
 

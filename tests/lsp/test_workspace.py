@@ -59,6 +59,9 @@ class Desk:
     def file(self) -> FileSession:
         return self.workspace.files[URI]
 
+    def state(self) -> QuestionState:
+        return self.file.state
+
     def change(self, *changes: Change) -> int:
         document = self.file.document
         version = document.version + 1
@@ -382,15 +385,20 @@ async def test_everywhere_is_asked_before_the_next_question_of_the_file(
 ) -> None:
     async with working(tmp_path, monkeypatch) as desk:
         desk.change(Change(0, 3, "y"))  # a name that may not be whole
-        await until(lambda: desk.file.state is QuestionState.ANSWERED)
+        await until(lambda: desk.state() is QuestionState.ANSWERED)
         desk.service.seconds = 0.1
         finding = asyncio.create_task(desk.workspace.find_everywhere(URI, None))
         await asyncio.sleep(0.05)
         assert not finding.done()
-        state = desk.file.state
-        assert state is QuestionState.ANSWERED  # a question now would replace that one in the service
+        # A question of the file would replace that one in the service.
+        assert desk.state() is QuestionState.ANSWERED
         assert len(await asyncio.wait_for(finding, 10)) == 2
-        assert desk.file.state is QuestionState.ASKING
+        assert desk.state() is QuestionState.ASKING
+        finding = asyncio.create_task(desk.workspace.find_everywhere(URI, None))  # while that one is open
+        await asyncio.sleep(0.05)
+        assert desk.state() is QuestionState.IDLE
+        assert len(await asyncio.wait_for(finding, 10)) == 2
+        assert desk.state() is QuestionState.ASKING
 
 
 async def test_a_dismissal_while_a_question_is_open_does_not_cost_its_answer(
