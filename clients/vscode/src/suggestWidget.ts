@@ -8,6 +8,9 @@ const CLOSE_AGAIN_MILLISECONDS = [0, 150, 400];
 export class SuggestWidget implements vscode.Disposable {
     /** The text for which VS Code last asked for completions; undefined when the list is surely closed. */
     private asked: { readonly uri: string; readonly version: number } | undefined;
+    /** The text at the newest move of the cursor, and whether the user moved it again since that text was there. */
+    private seen: { readonly uri: string; readonly version: number } | undefined;
+    private hasMoved = false;
     private timers: NodeJS.Timeout[] = [];
     private readonly provider: vscode.Disposable;
 
@@ -30,6 +33,9 @@ export class SuggestWidget implements vscode.Disposable {
 
     /** The cursor was moved: without a change of the text since VS Code asked, that closes the list. */
     noteMove(document: vscode.TextDocument): void {
+        const uri = document.uri.toString();
+        this.hasMoved = this.seen?.uri === uri && this.seen.version === document.version;
+        this.seen = { uri, version: document.version };
         if (this.asked?.uri !== document.uri.toString() || this.asked.version === document.version) {
             this.asked = undefined;
         } else {
@@ -37,13 +43,16 @@ export class SuggestWidget implements vscode.Disposable {
         }
     }
 
-    /** Closes the list, also one that is just being opened, as long as `isWanted`. */
+    /** Closes the list, also one that is just being opened, as long as `isWanted`. One opened after a move stays. */
     close(isWanted: () => boolean): void {
+        if (this.hasMoved) {
+            return; // no key opened it: the user did
+        }
         this.asked = undefined;
         this.stop();
         this.timers = CLOSE_AGAIN_MILLISECONDS.map((delay) =>
             setTimeout(() => {
-                if (isWanted()) {
+                if (isWanted() && !this.hasMoved) {
                     void vscode.commands.executeCommand("hideSuggestWidget");
                     this.noteClosed();
                 }
