@@ -1,4 +1,4 @@
-"""What we declare of other packages' versions, and the versions that we test with."""
+"""The declared bounds of other packages, and the versions that we test with."""
 
 import re
 import subprocess

@@ -6,7 +6,7 @@ from model.editing.edits import Edit, Slots
 
 
 def count_to_fold(ends: Sequence[int], frozen: int, limit: int) -> int:
-    """How many edits to fold so that at most half of the limit stay. `ends` are the ends of all bursts, the last of which
+    """Count the edits to fold so that at most half of the limit stay. `ends` are the ends of all bursts, the last of which
     is the number of edits; only the first `frozen` edits may be folded.
 
     Half at once, because a new base costs an encoding; whole bursts where that is possible, and never the newest."""

@@ -277,7 +277,7 @@ class Recorder:
         return is_most or len(splices) > self._limit_edits
 
     def _find_formatter_seconds(self, splices: Sequence[Splice]) -> float:
-        """How soon a save must follow for this step to be a formatter's; zero if no formatter makes such changes."""
+        """The time within which a save makes this step a formatter's; zero if no formatter makes such changes."""
         if len(splices) > 1:
             if len({(len(splice.removed), splice.change.text) for splice in splices}) > 1:
                 return _FORMATTER_SECONDS

@@ -19,7 +19,7 @@ _LIMIT_PART_SITES = 40
 
 
 class Origin(IntEnum):
-    """How a candidate was found."""
+    """The way in which a candidate was found."""
 
     REPLAY = 0
     WORD_PART = 1
@@ -60,7 +60,7 @@ class Situation:
 def read_situation(
     slots: Slots, burst_ends: Sequence[int], tables: LexicalTables, cursor_slot: int | None = None
 ) -> Situation:
-    """What a history says about the current text."""
+    """Read the current text and the patterns of a history."""
     order = np.array(slots.order, dtype=np.int64)
     contents = np.array(slots.contents, dtype=np.int32)
     position_of = np.full(len(contents), -1, dtype=np.int64)

@@ -66,7 +66,7 @@ def find_completions(
 
 
 def _complete(candidate: Candidate, before: LexicalText, now: LexicalText, cursor: int) -> Completion | None:
-    """What is left to type of a candidate; None when the user typed something else."""
+    """Find the rest of a candidate; None when the user typed something else."""
     change = change_of(candidate, before)
     tail_before, tail_now = _window(before, now, change, cursor)
     if tail_before is None or tail_now is None:

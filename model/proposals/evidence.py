@@ -97,7 +97,7 @@ _LEAST = -30.0
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What is known about the moment of the question."""
+    """The circumstances of a question."""
 
     pause_seconds: float | None = None  # since the last change; None when times are unknown
     is_open: bool = False  # the newest burst may go on
@@ -239,7 +239,7 @@ def _travel_rank(
 def _tell_likeness(
     rows: Floats, text: LexicalText, firsts: NDArray[np.int64], lasts: NDArray[np.int64], pattern: Pattern
 ) -> None:
-    """How many neighbours agree with those of the precedent that agrees best."""
+    """Count the neighbours that agree with those of the precedent that agrees best."""
     sides = [text.around(firsts - 1, -1, CONTEXT), text.around(lasts, 1, CONTEXT)]
     best = np.zeros((5, len(firsts)))
     for precedent in pattern.precedents[-4:]:
@@ -254,7 +254,7 @@ def _tell_likeness(
 def _agreeing(
     text: LexicalText, neighbours: tuple[Hashes, NDArray[np.uint8]], context: Sequence[Lexical]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many neighbours of each site agree with a context, the nearest first, exactly and by kind."""
+    """Count the neighbours of each site that agree with a context, the nearest first, exactly and by kind."""
     hashes, kinds = _context_arrays(text, tuple(context))
     exact = neighbours[0][:, : len(hashes)] == hashes
     alike = neighbours[1][:, : len(kinds)] == kinds

@@ -106,7 +106,7 @@ def _is_made(
 
 
 def _insertion_sites(examples: Sequence[Part], text: LexicalText, *, is_alone: bool) -> Ints:
-    """Where an insertion has neighbours like those of a precedent."""
+    """Find the sites whose neighbours are like those of an inserted precedent."""
     runs: list[Ints] = []
     for part in examples:
         left, right = text.tables.hashes_of(part.left[:3]), text.tables.hashes_of(part.right[:3])
@@ -223,7 +223,7 @@ def _best_of_lines(found: Ints, part: Part, text: LexicalText) -> Ints:
 
 
 def _steps(parts: Sequence[Part]) -> list[int]:
-    """How many lexical tokens lay between neighbouring parts, as far as their contexts tell; -1 when it is unknown."""
+    """Count the lexical tokens between neighbouring parts, as far as their contexts tell; -1 when it is unknown."""
     result = []
     for one, other in pairwise(parts):
         between = [
@@ -236,7 +236,7 @@ def _steps(parts: Sequence[Part]) -> list[int]:
 
 
 def _choose(found: Ints, begin: int, step: int, text: LexicalText) -> int:
-    """Which match of the next part: as far away as in the precedent, or the first that leaves no bracket open."""
+    """Choose the match that is as far away as in the precedent, or the first that leaves no bracket open."""
     if step >= 0 and begin + step in found:
         return begin + step
     depth, at = 0, begin

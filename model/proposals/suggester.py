@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
 from model.inference.history import AnyHistory
-from model.proposals.candidates import Candidate, Origin, Situation
+from model.proposals.candidates import Candidate, Origin
 from model.proposals.evidence import COLUMNS, Moment, NetworkOpinion
 from model.proposals.judge import Judge
 from model.proposals.lexical_text import LexicalTables
@@ -24,12 +24,12 @@ from model.silence import Silence
 
 OPEN_SECONDS = 1.0  # a burst may go on for so long after its last key
 SETTLED_SECONDS = 0.8  # a change that is still being made is not repeated before so much quiet
-_ORDER_WEIGHT = 0.3  # of confidence beside order, when changes are ranked
+ORDER_WEIGHT = 0.3  # of confidence beside order, when changes are ranked
 _BECAUSE = 3  # precedents that are named as reasons
 
 
 class StreamFacts(NamedTuple):
-    """What a client knows about its stream beside the edits."""
+    """The facts that a client knows about its stream beside the edits."""
 
     burst_ends: Sequence[
         int
@@ -46,7 +46,6 @@ class JudgedChange(NamedTuple):
     edits: tuple[Edit, ...]  # after those that insert the half-typed word
     confidence: float
     because: tuple[int, ...]  # past edits that it repeats
-    repeats: int  # a number that changes of the same pattern share
 
 
 class Judgement(NamedTuple):
@@ -77,7 +76,7 @@ class Suggester:
         confidence = np.where(_is_unsettled(proposals, facts), 0.0, confidence).astype(np.float32)
         travel = proposals.rows[:, COLUMNS["rank_in_travel"]]
         ranked = rank_candidates(
-            proposals.candidates, confidence, order + _ORDER_WEIGHT * confidence, travel, threshold
+            proposals.candidates, confidence, order + ORDER_WEIGHT * confidence, travel, threshold
         )
         if not ranked:
             return Judgement([], Silence.BELOW_THRESHOLD)
@@ -88,7 +87,6 @@ class Suggester:
                 edits_of_change(situation.slots, situation.text, change),
                 each.confidence,
                 _because(proposals.candidates[each.number], ends, len(slots.edits)),
-                _number_of(proposals.candidates[each.number], situation),
             )
             for each in ranked[:limit]
         ]
@@ -96,7 +94,7 @@ class Suggester:
 
 
 def find_bursts(slots: Slots) -> list[int]:
-    """Where bursts end, when nobody said it: edits that touch belong together."""
+    """Find the ends of bursts when the client does not tell them: edits that touch belong together."""
     ends: list[int] = []
     first = last = -2  # explicit positions of the run of edits so far
     for index, (position, edit) in enumerate(zip(slots.explicit_positions(), slots.edits, strict=True)):
@@ -126,9 +124,3 @@ def _because(candidate: Candidate, ends: Sequence[int], count: int) -> tuple[int
     bursts = [precedent.burst for precedent in reversed(candidate.pattern.precedents)]
     found = dict.fromkeys(ends[burst] - 1 for burst in bursts if burst < len(ends))
     return tuple(index for index in found if index < count)[:_BECAUSE]
-
-
-def _number_of(candidate: Candidate, situation: Situation) -> int:
-    """The number of the candidate's pattern; equal numbers mean the same change."""
-    keys = [pattern.key for pattern in situation.patterns]
-    return keys.index(candidate.pattern.key) if candidate.pattern and candidate.pattern.key in keys else -1

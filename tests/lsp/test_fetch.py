@@ -1,4 +1,4 @@
-"""Whatever answers at the address of the service, or does not: a call ends in time, with the body or with a reason."""
+"""Every call to the service ends in time, with the body or with a reason."""
 
 import asyncio
 import sys

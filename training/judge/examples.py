@@ -13,10 +13,9 @@ from model.proposals.evidence import FEATURES, Floats, NetworkOpinion
 from model.proposals.evidence import Moment as Circumstances
 from model.proposals.lexical_text import LexicalTables
 from model.proposals.proposals import propose
+from model.proposals.suggester import OPEN_SECONDS
 from training.judge.moments import Moment
 from training.suite.rightness import find_run
-
-OPEN_SECONDS = 1.0  # a burst may go on for so long after its last key
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from model.proposals.suggester import ORDER_WEIGHT
 from training.judge.examples import Examples
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-_ORDER_WEIGHT = 0.3  # as in the suggester
 _BINS = 10
 
 
@@ -25,7 +25,7 @@ class FirstChoices:
 def choose_first(examples: Examples, confidence: NDArray[Any], order: NDArray[Any]) -> FirstChoices:
     """The candidate of each moment that ranks first. A moment without candidates has confidence 0."""
     count = len(examples.kinds)
-    ranked = np.lexsort((-(order + _ORDER_WEIGHT * confidence), examples.question))
+    ranked = np.lexsort((-(order + ORDER_WEIGHT * confidence), examples.question))
     questions, first = np.unique(examples.question[ranked], return_index=True)
     best = ranked[first]
     result = np.zeros(count), np.zeros(count, np.bool_), np.zeros(count, np.bool_)

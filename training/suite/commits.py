@@ -52,7 +52,7 @@ class CommitFile(NamedTuple):
 
     @property
     def reachable(self) -> int:
-        """How many of its edits are reachable, in whatever order they are made."""
+        """The number of its edits that are reachable in any order."""
         kinds = Counter(kind_of(self.before, hunk) for hunk in self.hunks)
         return sum(count - 1 for kind, count in kinds.items() if has_word(kind))
 
@@ -62,7 +62,7 @@ class CommitFile(NamedTuple):
 
 
 def kind_of(text: str, hunk: Change) -> Kind:
-    """What a hunk does, wherever it stands."""
+    """The text that a hunk removes and the text that it inserts."""
     return text[hunk.start : hunk.end], hunk.text
 
 

@@ -190,7 +190,7 @@ def _offsets_in(text: str, *, in_bytes: bool = True) -> Callable[[int, int], int
 
 
 def _scope_end(text: str, offset: int) -> int:
-    """Where the block of braces around an offset ends."""
+    """The offset at which the block of braces around an offset ends."""
     depth = 0
     for match in re.compile(r"[{}]").finditer(text, offset):
         depth += 1 if match[0] == "{" else -1

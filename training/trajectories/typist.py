@@ -158,7 +158,7 @@ class _Typist:
 
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:
-    """How many characters two texts have in common at their beginning, and at their end beside those."""
+    """Count the characters that two texts share at their beginning, and at their end beside those."""
     shorter = min(len(old), len(new))
     start = 0
     while start < shorter and old[start] == new[start]:

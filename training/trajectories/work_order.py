@@ -1,4 +1,4 @@
-"""Which regions of a text a person changes one at a time to make some hunks, and in which order."""
+"""The regions of a text that a person changes one at a time to make some hunks, and their order."""
 
 import re
 from collections import Counter
