@@ -66,6 +66,14 @@ class Slots:
         self.edits: list[Edit] = []
         self._explicit: list[int] = []  # explicit position of each edit, so that it can be undone
 
+    def copy(self) -> "Slots":
+        """The same state and edits, which may go on differently."""
+        result = Slots.__new__(Slots)
+        result.state_length = self.state_length
+        result.order, result.contents = list(self.order), list(self.contents)
+        result.edits, result._explicit = list(self.edits), list(self._explicit)
+        return result
+
     def tokens(self) -> list[int]:
         """The current state."""
         return list(picked(self.contents, self.order))

@@ -25,11 +25,18 @@ def _load_suggester(bundle: Bundle) -> Suggester | None:
 class Predictor:
     """Runs a bundle."""
 
-    def __init__(self, bundle: Bundle, device: str = "auto", *, runner: GraphRunner | None = None) -> None:
-        """`runner`: the graphs of this bundle, if they are loaded already."""
+    def __init__(
+        self,
+        bundle: Bundle,
+        device: str = "auto",
+        *,
+        runner: GraphRunner | None = None,
+        with_judge: bool = True,
+    ) -> None:
+        """`runner`: the graphs of this bundle, if they are loaded already. Fitting a judge needs none before."""
         self.bundle = bundle
         self._runner = runner or GraphRunner(bundle, device)
-        self.suggester = _load_suggester(bundle)
+        self.suggester = _load_suggester(bundle) if with_judge else None
 
     @property
     def provider(self) -> str:

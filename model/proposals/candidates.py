@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
 from model.editing.change import Change
 from model.editing.edits import Slots
-from model.proposals.lexical_text import Lexical, LexicalTables, LexicalText
+from model.proposals.lexical_text import Ints, Lexical, LexicalTables, LexicalText
 from model.proposals.precedents import Pattern, group_patterns, read_precedents
 from model.proposals.sites import Site, come_at, find_sites
 from model.proposals.word_parts import find_part_sites
@@ -25,6 +26,7 @@ class Origin(IntEnum):
     WORD_PART = 1
     COMPLETION = 2
     NETWORK = 3
+    WORD = 4
 
 
 @dataclass(slots=True)
@@ -39,7 +41,7 @@ class Candidate:
     site_count: int = 1
 
 
-@dataclass(slots=True)
+@dataclass
 class Situation:
     """The current text and the changes that led to it."""
 
@@ -50,6 +52,11 @@ class Situation:
     patterns: list[Pattern]
     bursts: int
     cursor: int  # the lexical token at which the user is: just behind the newest change, or at the cursor
+
+    @cached_property
+    def new_before(self) -> Ints:
+        """For each explicit position: the number of inserted tokens before it."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.is_new)])
 
     def index_of_slot(self, slot: int) -> int:
         """The lexical token that holds a slot; -1 when the slot is gone."""
@@ -89,25 +96,28 @@ def replay_candidates(situation: Situation, line: int | None = None) -> list[Can
     """Every pattern at every site where it fits; with `line`, only at sites that begin on that line."""
     text, result = situation.text, []
     seen: set[tuple[Site, tuple[tuple[Lexical, ...], ...]]] = set()
+    begin, end = (0, len(text)) if line is None else text.line_starts[line : line + 2].tolist()
+    last = len(text) - 1
 
     def add(
-        origin: Origin, sites: Sequence[tuple[Site, tuple[tuple[Lexical, ...], ...]]], pattern: Pattern
+        origin: Origin, site: Site, come: tuple[tuple[Lexical, ...], ...], number: int, count: int
     ) -> None:
-        for number, (site, come) in enumerate(sites):
-            is_wanted = line is None or text.lines[min(site[0].first, len(text) - 1)] == line
-            if is_wanted and (site, come) not in seen:
-                seen.add((site, come))
-                result.append(Candidate(origin, site, come, pattern, number, len(sites)))
+        if (site, come) not in seen:
+            seen.add((site, come))
+            result.append(Candidate(origin, site, come, pattern, number, count))
 
     part_patterns = 0
     for pattern in situation.patterns:
         sites = find_sites(pattern, text, situation.cursor)
-        add(Origin.REPLAY, [(site, come_at(pattern, site, text)) for site in sites], pattern)
+        for number, site in enumerate(sites):
+            if begin <= min(site[0].first, last) < end:
+                add(Origin.REPLAY, site, come_at(pattern, site, text), number, len(sites))
         if part_patterns < _LIMIT_PART_PATTERNS:
             found = sorted((site, (new,)) for site, new in find_part_sites(pattern, text))
             part_patterns += bool(found)
-            if len(found) <= _LIMIT_PART_SITES:
-                add(Origin.WORD_PART, found, pattern)
+            for number, (site, come) in enumerate(found if len(found) <= _LIMIT_PART_SITES else ()):
+                if begin <= min(site[0].first, last) < end:
+                    add(Origin.WORD_PART, site, come, number, len(found))
     return result
 
 

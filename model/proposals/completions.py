@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.editing.change import Change
-from model.editing.edits import Edit, Slots
+from model.editing.edits import Slots
 from model.proposals.candidates import (
     Candidate,
     Origin,
@@ -163,9 +163,8 @@ def _line_at(before: LexicalText, cursor: int, now: LexicalText) -> int:
 
 def _taken_back(slots: Slots, count: int) -> Slots:
     """The slots as they were after the first `count` edits."""
-    earlier = Slots(slots.contents[: slots.state_length])
-    for position, edit in zip(slots.explicit_positions()[:count], slots.edits[:count], strict=False):
-        earlier.apply_explicit(Edit(position, edit.content))
+    earlier = slots.copy()
+    earlier.keep(min(count, len(slots.edits)))
     return earlier
 
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from model.editing.edits import DELETE
 from model.proposals.candidates import Candidate, Origin, Situation
 from model.proposals.lexical_text import Hashes, Kind, Lexical, LexicalText
+from model.proposals.network_opinion import NetworkOpinion
 from model.proposals.precedents import CONTEXT, Part, Pattern, Precedent
 
 Floats = NDArray[np.float32]
@@ -86,13 +88,14 @@ FEATURES = (
     "network_rank",
     "network_stop",
     "network_sequence",
+    "network_content",
 )
 COLUMNS = {name: number for number, name in enumerate(FEATURES)}
-_WORD, _SYMBOL = int(Kind.WORD), int(Kind.SYMBOL)
 _TELLING = (Kind.WORD, Kind.NUMBER, Kind.SYMBOL, Kind.NEWLINE, Kind.BLANK)
 _RECENT = 6
+_LIMIT_CONTENTS = 4  # candidates whose content the network is asked for: those at its likeliest slots
 _UNKNOWN = -1.0
-_LEAST = -30.0
+LEAST = -30.0  # a smaller log-probability says nothing more
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +107,6 @@ class Moment:
     prefix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkOpinion:
-    """The network's distribution of the next position: log-probability of each slot, and the slot of stopping."""
-
-    positions: NDArray[np.float32]
-    stop_slot: int
-
-
 def gather_evidence(
     situation: Situation, candidates: Sequence[Candidate], moment: Moment, network: NetworkOpinion | None
 ) -> Floats:
@@ -119,7 +114,7 @@ def gather_evidence(
     rows = np.full((len(candidates), len(FEATURES)), _UNKNOWN, dtype=np.float32)
     if not candidates:
         return rows
-    _tell_moment(rows, situation, moment, len(candidates))
+    tell_moment(rows, situation, moment, len(candidates))
     groups: dict[tuple[int, Origin], list[int]] = {}
     for number, candidate in enumerate(candidates):
         groups.setdefault((id(candidate.pattern), candidate.origin), []).append(number)
@@ -136,7 +131,8 @@ def gather_evidence(
     return rows
 
 
-def _tell_moment(rows: Floats, situation: Situation, moment: Moment, count: int) -> None:
+def tell_moment(rows: Floats, situation: Situation, moment: Moment, count: int) -> None:
+    """The circumstances of the question: the same for all candidates."""
     pause = _UNKNOWN if moment.pause_seconds is None else min(60.0, moment.pause_seconds)
     _set(rows, "bursts", min(40, situation.bursts))
     _set(rows, "patterns", len(situation.patterns))
@@ -276,9 +272,9 @@ def _tell_lines(
     pattern: Pattern | None,
 ) -> None:
     text, at = situation.text, np.minimum(firsts, len(situation.text) - 1)
-    is_new = np.concatenate([[0], np.cumsum(situation.is_new)])
+    new_before = situation.new_before
     begins, ends = text.starts[text.line_starts[lines]], text.starts[text.line_starts[lines + 1]]
-    _set(rows, "line_is_touched", is_new[ends] > is_new[begins])
+    _set(rows, "line_is_touched", new_before[ends] > new_before[begins])
     _set(rows, "is_new_text", situation.is_new[text.starts[at]])
     _set(rows, "in_comment", text.comment_lines[lines])
     _set(rows, "in_string", text.in_string[at])
@@ -286,8 +282,8 @@ def _tell_lines(
     if example < 0:
         return
     example_line = int(text.lines[example])
-    words = _words_of(text, example_line)
-    known = {line: _words_of(text, line) for line in set(lines.tolist())}
+    words = text.words_of(example_line)
+    known = {line: text.words_of(line) for line in set(lines.tolist())}
     likeness = {line: len(words & here) / max(1, len(words | here)) for line, here in known.items()}
     _set(rows, "line_likeness", [likeness[line] for line in lines.tolist()])
     indentation = text.hashes[text.line_starts[lines]]
@@ -295,16 +291,10 @@ def _tell_lines(
     _set(rows, "same_string", text.in_string[at] == text.in_string[example])
 
 
-def _words_of(text: LexicalText, line: int) -> frozenset[int]:
-    begin, end = int(text.line_starts[line]), int(text.line_starts[line + 1])
-    inside = text.kinds[begin:end]
-    return frozenset(text.hashes[begin:end][(inside == _WORD) | (inside == _SYMBOL)].tolist())
-
-
 def _tell_network(
     rows: Floats, situation: Situation, candidates: Sequence[Candidate], network: NetworkOpinion
 ) -> None:
-    """The network's log-probability of each candidate's first slot."""
+    """The network's log-probability of each candidate's first slot, and of its first content at the likeliest slots."""
     text, positions = situation.text, network.positions
     stop = float(positions[network.stop_slot])
     others = positions.copy()
@@ -316,11 +306,22 @@ def _tell_network(
     order = situation.slots.order
     slots = np.array([order[token] for token in tokens])
     # The network has not seen the word that is being typed.
-    scores = np.where(slots < len(positions), positions[np.minimum(slots, len(positions) - 1)], _LEAST)
-    _set(rows, "network_slot", np.maximum(_LEAST, scores))
-    _set(rows, "network_gap", np.maximum(_LEAST, scores - ranked[0]))
+    scores = np.where(slots < len(positions), positions[np.minimum(slots, len(positions) - 1)], LEAST)
+    _set(rows, "network_slot", np.maximum(LEAST, scores))
+    _set(rows, "network_gap", np.maximum(LEAST, scores - ranked[0]))
     _set(rows, "network_rank", (ranked[None, :] > scores[:, None]).sum(axis=1))
-    _set(rows, "network_stop", max(_LEAST, stop))
+    _set(rows, "network_stop", max(LEAST, stop))
+    for number in np.argsort(-scores, kind="stable")[:_LIMIT_CONTENTS].tolist():
+        contents = network.content(int(slots[number]))
+        if contents is not None:
+            first = _first_content(candidates[number])
+            rows[number, COLUMNS["network_content"]] = max(LEAST, float(contents[first]))
+
+
+def _first_content(candidate: Candidate) -> int:
+    """The content of the first edit that makes a candidate."""
+    span, come = candidate.site[0], candidate.come[0]
+    return DELETE if span.last > span.first or not come else come[0][0]
 
 
 def _position(precedent: Precedent, situation: Situation) -> int:

@@ -41,6 +41,9 @@ class Kind(IntEnum):
     SYMBOL = 5
 
 
+_WORD, _SYMBOL = int(Kind.WORD), int(Kind.SYMBOL)
+
+
 class LexicalTables:
     """Facts about the tokens of a vocabulary, as arrays indexed by token id."""
 
@@ -56,9 +59,11 @@ class LexicalTables:
         random = np.random.default_rng(20190501)
         self.mixed = random.integers(0, 2**63, len(tokenizer), dtype=np.uint64)
         self.powers = _BASE ** np.arange(_LIMIT_PIECES, dtype=np.uint64)
+        self.newlines = frozenset(np.flatnonzero(self.kinds == Kind.NEWLINE).tolist())
         self._kinds: list[int] = self.kinds.tolist()
         self._hashes: dict[Lexical, int] = {}
         self._texts: dict[Lexical, str] = {}
+        self.texts_of_hashes: dict[int, str] = {}  # of words that a text has had
 
     def hash_of(self, lexical: Lexical) -> int:
         """The hash of one lexical token, equal to the one in `LexicalText.hashes`."""
@@ -93,16 +98,31 @@ class LexicalTables:
             self._texts[lexical] = known
         return known
 
-    def split(self, tokens: Sequence[int]) -> list[Lexical]:
-        """Token ids as lexical tokens; an unfinished one at the end counts as one."""
-        result, begin = [], 0
-        ends = self.tokenizer.ends
+    def split(self, tokens: Sequence[int], limit: int | None = None) -> list[Lexical]:
+        """Token ids as lexical tokens, at most `limit`; an unfinished one at the end counts as one."""
+        result: list[Lexical] = []
+        begin, ends = 0, self.tokenizer.ends
         for index, token in enumerate(tokens):
+            if len(result) == limit:
+                return result
             if ends[token]:
                 result.append(tuple(tokens[begin : index + 1]))
                 begin = index + 1
-        if begin < len(tokens):
+        if begin < len(tokens) and len(result) != limit:
             result.append(tuple(tokens[begin:]))
+        return result
+
+    def split_backwards(self, tokens: Sequence[int], limit: int) -> list[Lexical]:
+        """The last lexical tokens of a run of token ids that ends with a whole one, the last first; at most `limit`."""
+        result: list[Lexical] = []
+        last, ends = len(tokens), self.tokenizer.ends
+        for index in range(len(tokens) - 2, -1, -1):
+            if ends[tokens[index]]:
+                result.append(tuple(tokens[index + 1 : last]))
+                last = index + 1
+                if len(result) == limit:
+                    return result
+        result.append(tuple(tokens[:last]))
         return result
 
 
@@ -121,6 +141,7 @@ class LexicalText:
         weights = tables.powers[np.minimum(within, _LIMIT_PIECES - 1)]
         self.hashes: Hashes = np.add.reduceat(tables.mixed[tokens] * weights, self.starts[:-1])
         self.kinds = tables.kinds[tokens[self.starts[:-1]]]
+        self._words: dict[int, frozenset[int]] = {}  # by line
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -160,16 +181,32 @@ class LexicalText:
         return self.tables.comments[self.tokens[self.starts[seconds]]]
 
     @cached_property
-    def names(self) -> dict[str, Ints]:
-        """Every distinct word of the text, and the indices at which it stands."""
-        words = np.flatnonzero(self.kinds == Kind.WORD)
-        order = np.argsort(self.hashes[words], kind="stable")
-        ranked = self.hashes[words[order]]
-        borders = (
-            np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(ranked) else order
-        )
-        groups = np.split(words[order], borders[1:])
-        return {self.text_of(int(group[0])): group for group in groups if len(group)}
+    def names(self) -> dict[str, int]:
+        """Every distinct word of the text, and its hash."""
+        texts = self.tables.texts_of_hashes
+        if len(texts) > _REMEMBERED:
+            texts.clear()
+        result: dict[str, int] = {}
+        for value in np.unique(self.hashes[self.kinds == Kind.WORD]).tolist():
+            known = texts.get(value)
+            if known is None:
+                known = texts[value] = self.text_of(int(self.indices_of(value)[0]))
+            result[known] = value
+        return result
+
+    def indices_of(self, value: int) -> Ints:
+        """Every index of the lexical token that has a hash."""
+        return np.flatnonzero(self.hashes == np.uint64(value))
+
+    def words_of(self, line: int) -> frozenset[int]:
+        """The hashes of the words and symbols of a line."""
+        known = self._words.get(line)
+        if known is None:
+            begin, end = int(self.line_starts[line]), int(self.line_starts[line + 1])
+            inside = self.kinds[begin:end]
+            is_word = (inside == _WORD) | (inside == _SYMBOL)
+            known = self._words[line] = frozenset(self.hashes[begin:end][is_word].tolist())
+        return known
 
     def lexical(self, index: int) -> Lexical:
         return tuple(self.tokens[self.starts[index] : self.starts[index + 1]].tolist())

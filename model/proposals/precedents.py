@@ -128,6 +128,7 @@ class _Reader:
         self._contents, self._edits = slots.contents, slots.edits
         self._positions, self._state_length = slots.explicit_positions(), slots.state_length
         self._order = list(range(slots.state_length))
+        self._applied = 0  # edits in the order
         self._tables = tables
         self._last: _Region | None = None  # the newest region of the burst before
         self.precedents: list[Precedent] = []
@@ -162,6 +163,7 @@ class _Reader:
                 del self._order[position]
             else:
                 self._order.insert(position + 1, self._state_length + index)
+            self._applied = index + 1
         if own is not None:
             self._finish(own)
         if joined is not None:
@@ -193,8 +195,8 @@ class _Reader:
             or not all(ends[run[-1]] for run in (gone, come, left_tokens) if run)
         ):
             return  # half of a lexical token: the word is still being typed
-        left = tuple(reversed(self._tables.split(left_tokens)))[:CONTEXT]
-        right = tuple(self._tables.split(right_tokens))[:CONTEXT]
+        left = tuple(self._tables.split_backwards(left_tokens, CONTEXT))
+        right = tuple(self._tables.split(right_tokens, CONTEXT))
         parts = _split_parts(
             self._tables.split(gone),
             self._tables.split(come),
@@ -222,23 +224,29 @@ class _Reader:
         ]
         self._line = [known for known in near if self._are_on_one_line(known[0], parts[0])] + fresh
         if 1 < len(self._line) <= LIMIT_PARTS:
-            known = sorted(self._line, key=lambda pair: self._order.index(pair[0].left_slot))
+            known = sorted(self._line, key=lambda pair: self._index_of(pair[0].left_slot))
             together = _with_moved_words([part for part, _ in known], self._tables)
             self.precedents.append(Precedent(together, self._line[0][1], burst))
 
     def _are_on_one_line(self, one: Part, other: Part) -> bool:
         """Do both stand on one line of the text as it is after these edits?"""
         try:
-            first, last = sorted(self._order.index(part.left_slot) for part in (one, other))
+            first, last = sorted([self._index_of(one.left_slot), self._index_of(other.left_slot)])
         except ValueError:
             return False
         if last - first > _LIMIT_LINE_TOKENS:
             return False
-        kinds, contents = self._tables.kinds, self._contents
-        lexicals = (lexical for part in (one, other) for lexical in (*part.gone, *part.come))
-        return not any(
-            kinds[contents[slot]] == Kind.NEWLINE for slot in self._order[first + 1 : last + 1]
-        ) and not any(kinds[lexical[0]] == Kind.NEWLINE for lexical in lexicals)
+        between = map(self._contents.__getitem__, self._order[first + 1 : last + 1])
+        changed = [lexical[0] for part in (one, other) for side in (part.gone, part.come) for lexical in side]
+        newlines = self._tables.newlines
+        return newlines.isdisjoint(changed) and newlines.isdisjoint(between)
+
+    def _index_of(self, slot: int) -> int:
+        """The explicit position of a slot in the text as it is after these edits; a ValueError when it is gone."""
+        made = slot - self._state_length  # by which edit; negative if by none
+        begin = slot if made < 0 else self._positions[made] + 1
+        moves = self._applied - max(0, made)  # each edit since moved it by one at most
+        return self._order.index(slot, max(0, begin - moves), begin + moves + 1)
 
 
 def _split_parts(
@@ -257,7 +265,9 @@ def _split_parts(
     for lexical in come:
         starts.append(starts[-1] + len(lexical))
     parts = []
-    for tag, a, b, c, d in opcodes(gone, come):
+    is_all_new = set(gone).isdisjoint(come)
+    codes = [("replace", 0, len(gone), 0, len(come))] if is_all_new else opcodes(gone, come)
+    for tag, a, b, c, d in codes:
         if tag == "equal":
             continue
         before = (*reversed(come[:c]), *left)[:CONTEXT]

@@ -19,8 +19,11 @@ from model.proposals.candidates import (
     replay_candidates,
 )
 from model.proposals.completions import find_completions
-from model.proposals.evidence import COLUMNS, Floats, Moment, NetworkOpinion, gather_evidence
+from model.proposals.evidence import COLUMNS, LEAST, Floats, Moment, gather_evidence
 from model.proposals.lexical_text import LexicalTables
+from model.proposals.network_opinion import NetworkOpinion
+from model.proposals.sequences import describe_sequence
+from model.proposals.words import find_words
 
 LIMIT_CANDIDATES = 160
 
@@ -32,11 +35,13 @@ class Proposals:
     situation: Situation
     candidates: list[Candidate]
     rows: Floats
-    completed: dict[int, Change]  # by the number of the candidate: what is left of a begun repeat
+    rendered: dict[
+        int, Change
+    ]  # by the number of the candidate: changes that are not those of its lexical tokens
 
     def change_at(self, number: int) -> Change:
         """The change that a candidate makes in the text."""
-        known = self.completed.get(number)
+        known = self.rendered.get(number)
         return known if known is not None else change_of(self.candidates[number], self.situation.text)
 
     @property
@@ -58,39 +63,71 @@ def propose(
     `cursor` is the slot to the left of the half-typed word `moment.prefix`, or of the cursor. Without it, the user is where
     the newest edit was made.
     """
-    ends = list(burst_ends)
+    ends, word_slot = list(burst_ends), cursor
     if moment.prefix and cursor is not None:
         slots, ends, cursor = _with_word(slots, ends, tables, cursor, moment.prefix)
     situation = read_situation(slots, ends, tables, cursor)
     candidates = replay_candidates(situation)[:LIMIT_CANDIDATES]
     if moment.prefix and cursor is not None:
         candidates = [each for each in candidates if not _touches(each, situation)]
-    rows = gather_evidence(situation, candidates, moment, network)
-    if not moment.is_open:
-        return Proposals(situation, candidates, rows, {})
+    found = Proposals(situation, candidates, gather_evidence(situation, candidates, moment, network), {})
+    if moment.prefix and word_slot is not None:
+        words = find_words(situation, moment, network, word_slot)
+        found = _join(found, words.candidates, words.changes, words.rows)
+    if moment.is_open:
+        return _with_completions(found, ends, tables, moment)
+    return found if network is None or moment.prefix else _with_sequence(found, moment, network)
+
+
+def _join(
+    found: Proposals, candidates: Sequence[Candidate], changes: Sequence[Change], rows: Floats
+) -> Proposals:
+    """Add candidates whose changes are known."""
+    first = len(found.candidates)
+    return Proposals(
+        found.situation,
+        [*found.candidates, *candidates],
+        np.concatenate([found.rows, rows]),
+        found.rendered | dict(enumerate(changes, start=first)),
+    )
+
+
+def _with_completions(
+    found: Proposals, ends: Sequence[int], tables: LexicalTables, moment: Moment
+) -> Proposals:
+    """Add what is left of a repeat that the user has begun."""
+    situation = found.situation
     at = int(situation.text.offsets[min(situation.cursor, len(situation.text))])
     completions = find_completions(situation, ends, tables, at)
     if completions is None or not completions.found:
-        return Proposals(situation, candidates, rows, {})
+        return found
     more = [completion.candidate for completion in completions.found]
-    more_rows = gather_evidence(completions.before, more, moment, None)
-    more_rows[:, COLUMNS["typed_letters"]] = [each.typed_letters for each in completions.found]
-    more_rows[:, COLUMNS["rest_letters"]] = [each.rest_letters for each in completions.found]
-    return Proposals(
-        situation,
-        candidates + more,
-        np.concatenate([rows, more_rows]),
-        {len(candidates) + n: completion.change for n, completion in enumerate(completions.found)},
-    )
+    rows = gather_evidence(completions.before, more, moment, None)
+    rows[:, COLUMNS["typed_letters"]] = [each.typed_letters for each in completions.found]
+    rows[:, COLUMNS["rest_letters"]] = [each.rest_letters for each in completions.found]
+    return _join(found, more, [completion.change for completion in completions.found], rows)
+
+
+def _with_sequence(found: Proposals, moment: Moment, network: NetworkOpinion) -> Proposals:
+    """Add the network's own hunk, or note the candidate that makes the same change."""
+    sequence = network.sequence
+    if sequence is None:
+        return found
+    column = COLUMNS["network_sequence"]
+    found.rows[:, column] = LEAST
+    same = [number for number, change in enumerate(found.changes) if change == sequence.change]
+    if same:
+        found.rows[same, column] = sequence.log_probability
+        return found
+    candidate, row = describe_sequence(found.situation, sequence, moment, network)
+    return _join(found, [candidate], [sequence.change], row)
 
 
 def _with_word(
     slots: Slots, ends: list[int], tables: LexicalTables, cursor: int, prefix: str
 ) -> tuple[Slots, list[int], int]:
     """The slots with the half-typed word put in, as the last edits of the newest burst or as a burst of their own."""
-    result = Slots(slots.contents[: slots.state_length])
-    for position, edit in zip(slots.explicit_positions(), slots.edits, strict=True):
-        result.apply_explicit(Edit(position, edit.content))
+    result = slots.copy()
     explicit = result.explicit_position(cursor)
     begin = ends[-2] if len(ends) > 1 else 0
     newest = slots.explicit_positions()[begin:]

@@ -65,7 +65,7 @@ def _choose_sure(
 def _group_of(candidate: Candidate) -> object:
     """Candidates of one group make the same change at different sites."""
     if candidate.pattern is None or candidate.origin == Origin.COMPLETION:
-        return candidate.site
+        return candidate.site, candidate.come
     return candidate.origin == Origin.WORD_PART, candidate.pattern.key
 
 

@@ -43,8 +43,10 @@ def come_at(pattern: Pattern, site: Site, text: LexicalText) -> tuple[tuple[Lexi
         lexical: text.lexical(span.first + number)
         for span, (gone, _) in zip(site, pattern.key, strict=True)
         for number, lexical in enumerate(gone)
-        if lexical in MOVED_WORDS
+        if lexical[0] < 0  # one of MOVED_WORDS
     }
+    if not words:
+        return tuple(come for _, come in pattern.key)
     return tuple(tuple(words.get(lexical, lexical) for lexical in come) for _, come in pattern.key)
 
 

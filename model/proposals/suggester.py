@@ -5,6 +5,7 @@ decides. Offsets are those of the editor's text, which holds the half-typed word
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,10 @@ from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
 from model.inference.history import AnyHistory
 from model.proposals.candidates import Candidate, Origin
-from model.proposals.evidence import COLUMNS, Moment, NetworkOpinion
+from model.proposals.evidence import COLUMNS, Moment
 from model.proposals.judge import Judge
 from model.proposals.lexical_text import LexicalTables
+from model.proposals.network_opinion import NetworkOpinion
 from model.proposals.proposals import Proposals, propose
 from model.proposals.ranking import rank_candidates
 from model.proposals.rendering import edits_of_change
@@ -56,41 +58,67 @@ class Judgement(NamedTuple):
     word_edits: tuple[Edit, ...] = ()  # the edits that insert the half-typed word
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The candidates of one moment with the judge's verdicts. The threshold decides which of them are shown."""
+
+    proposals: Proposals
+    ends: list[int]  # of the bursts
+    edits: int  # in the history
+    confidence: NDArray[np.float32]
+    order: NDArray[np.float32]
+
+    def choose(self, threshold: float, limit: int) -> Judgement:
+        """The first `limit` changes to show at a threshold."""
+        proposals, situation = self.proposals, self.proposals.situation
+        travel = proposals.rows[:, COLUMNS["rank_in_travel"]]
+        order = self.order + ORDER_WEIGHT * self.confidence
+        ranked = rank_candidates(proposals.candidates, self.confidence, order, travel, threshold)
+        if not ranked:
+            return Judgement([], Silence.BELOW_THRESHOLD)
+        changes = [
+            JudgedChange(
+                change := proposals.change_at(each.number),
+                edits_of_change(situation.slots, situation.text, change),
+                each.confidence,
+                _because(proposals.candidates[each.number], self.ends, self.edits),
+            )
+            for each in ranked[:limit]
+        ]
+        return Judgement(changes, None, tuple(situation.slots.edits[self.edits :]))
+
+
 class Suggester:
     """Finds and judges candidates."""
 
     def __init__(self, tables: LexicalTables, judge: Judge) -> None:
         self._tables, self._judge = tables, judge
 
-    def suggest(self, history: AnyHistory, facts: StreamFacts, threshold: float, limit: int) -> Judgement:
+    def suggest(
+        self,
+        history: AnyHistory,
+        facts: StreamFacts,
+        threshold: float,
+        limit: int,
+        *,
+        with_network: bool = True,
+    ) -> Judgement:
         """Find the next changes. The history is left as it was found."""
-        slots = history.slots
-        if not slots.edits:
+        if not history.slots.edits:
             return Judgement([], Silence.NOTHING_EDITED)
+        return self.weigh(history, facts, with_network=with_network).choose(threshold, limit)
+
+    def weigh(self, history: AnyHistory, facts: StreamFacts, *, with_network: bool = True) -> Weighed:
+        """Find candidates and judge them. Without the network, the plain evidence alone speaks."""
+        slots = history.slots
         ends = list(facts.burst_ends) or find_bursts(slots)
         is_open = facts.pause_seconds is not None and facts.pause_seconds < OPEN_SECONDS
         moment = Moment(facts.pause_seconds, is_open, facts.prefix)
-        opinion = NetworkOpinion(history.predict().positions, slots.state_length - 1)
+        opinion = NetworkOpinion(history, self._tables.tokenizer) if with_network else None
         proposals = propose(slots, ends, self._tables, moment, cursor=facts.cursor, network=opinion)
         confidence, order = self._judge.judge(proposals.rows)
         confidence = np.where(_is_unsettled(proposals, facts), 0.0, confidence).astype(np.float32)
-        travel = proposals.rows[:, COLUMNS["rank_in_travel"]]
-        ranked = rank_candidates(
-            proposals.candidates, confidence, order + ORDER_WEIGHT * confidence, travel, threshold
-        )
-        if not ranked:
-            return Judgement([], Silence.BELOW_THRESHOLD)
-        situation = proposals.situation
-        changes = [
-            JudgedChange(
-                change := proposals.change_at(each.number),
-                edits_of_change(situation.slots, situation.text, change),
-                each.confidence,
-                _because(proposals.candidates[each.number], ends, len(slots.edits)),
-            )
-            for each in ranked[:limit]
-        ]
-        return Judgement(changes, None, tuple(situation.slots.edits[len(slots.edits) :]))
+        return Weighed(proposals, ends, len(slots.edits), confidence, order)
 
 
 def find_bursts(slots: Slots) -> list[int]:

@@ -56,13 +56,13 @@ def find_part_sites(pattern: Pattern, text: LexicalText) -> Iterator[tuple[Site,
         return
     old, new = (tables.text_of(side[0]) for side in (gone, come))
     part = "".join(changed[0]).lower()
-    for name, indices in text.names.items():
+    for name, value in text.names.items():
         if part not in name.lower() or name in (old, new):
             continue
         replaced = replace_part(name, *changed)
         if replaced is not None:
             lexicals = tuple(tables.split(tables.tokenizer.encode_segment(replaced)))
-            for index in indices.tolist():
+            for index in text.indices_of(value).tolist():
                 yield (Span(index, index + 1),), lexicals
 
 
