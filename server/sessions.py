@@ -31,6 +31,8 @@ class Session:
         self.edits: list[Edit] = []
         self.history: AnyHistory | None = None
         self.waiting: Predict | None = None  # the newest question that no task works on yet
+        self.asked: Predict | None = None  # the newest question
+        self.is_window_due = False  # the window of a long file is to be encoded
         self.is_alive = True
         self.is_served = False  # by a task that runs until there is no work left
         self.touched = time.monotonic()
@@ -38,7 +40,7 @@ class Session:
 
     @property
     def has_work(self) -> bool:
-        return self.history is None or self.waiting is not None
+        return self.history is None or self.waiting is not None or self.is_window_due
 
     @property
     def nbytes(self) -> int:

@@ -29,6 +29,7 @@ from server.suggest import (
     Outcome,
     Refused,
     answer_stream,
+    can_do_without_network,
     check_bundle,
     check_state,
     look_at_cursor,
@@ -38,6 +39,9 @@ from server.suggest import (
 )
 
 _log = logging.getLogger(__name__)
+
+# The window of a long file is encoded after so much quiet: the next question that comes would wait for it.
+_QUIET_SECONDS = 0.3
 
 
 class Connection:
@@ -111,7 +115,7 @@ class Connection:
         if message.version != session.version:
             await self._reopen(message, "version-gap")
             return
-        overtaken, session.waiting = session.waiting, message
+        overtaken, session.waiting, session.asked = session.waiting, message, message
         self._serve(session)
         if overtaken is not None:
             await self._send_silence(overtaken, Silence.SUPERSEDED)
@@ -148,6 +152,8 @@ class Connection:
                 elif session.waiting is not None:
                     question, session.waiting = session.waiting, None
                     await self._step(session, session.history, question)
+                else:
+                    await self._encode_window(session, session.history)
         except Refused as refused:
             await self._fail_session(session, question, refused)
         except Overloaded as error:
@@ -176,21 +182,41 @@ class Connection:
             engine.sessions.trim()
             await self._send(Opened(document=session.document, version=session.opened_version))
 
+    async def _encode_window(self, session: Session, history: AnyHistory) -> None:
+        """Encode the window of a long file where the user is now, so that the next answer has the network's opinion."""
+        session.is_window_due = False
+        if needs_encoding(history):
+            with self._engine.metrics.encode.time():
+                await self._engine.scheduler.encode(history.predict)
+
+    def _encode_when_quiet(self, session: Session, question: Predict) -> None:
+        """Encode the window after a pause, unless another question has come by then."""
+
+        def encode() -> None:
+            if session.is_alive and session.asked is question:
+                session.is_window_due = True
+                self._serve(session)
+
+        asyncio.get_running_loop().call_later(_QUIET_SECONDS, encode)
+
     async def _step(self, session: Session, history: AnyHistory, question: Predict) -> None:
         engine = self._engine
         keep, append = session.take_changes()
         timings = Timings()
+        is_plain = can_do_without_network(engine.predictor, question)
 
         def step() -> Outcome | None:
             began = time.perf_counter()
             sync_history(history, keep, append)
             look_at_cursor(history, question.cursor, question.prefix)
             timings.step = 1000 * (time.perf_counter() - began)
-            return None if needs_encoding(history) else answer()
+            if not needs_encoding(history):
+                return answer()
+            return answer(with_network=False) if is_plain else None
 
-        def answer() -> Outcome:
+        def answer(*, with_network: bool = True) -> Outcome:
             began = time.perf_counter()
-            result = answer_stream(engine.predictor, history, question)
+            result = answer_stream(engine.predictor, history, question, with_network=with_network)
             timings.predict = 1000 * (time.perf_counter() - began)
             return result
 
@@ -204,6 +230,8 @@ class Connection:
         engine.metrics.step.observe(timings.step / 1000)
         engine.metrics.predict.observe(timings.predict / 1000)
         await self._send_prediction(question, outcome, timings)
+        if needs_encoding(history):  # it was answered without the network
+            self._encode_when_quiet(session, question)
 
     async def _send_prediction(self, question: Predict, outcome: Outcome, timings: Timings) -> None:
         self._engine.metrics.count_answer(len(outcome.suggestions), outcome.silence)

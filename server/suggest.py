@@ -100,9 +100,16 @@ def answer_request(
     )
 
 
-def answer_stream(predictor: Predictor, history: AnyHistory, message: Predict) -> Outcome:
+def answer_stream(
+    predictor: Predictor, history: AnyHistory, message: Predict, *, with_network: bool = True
+) -> Outcome:
     """Answer a streamed question: the history has its edits already, and its window shows the cursor."""
-    return _answer_tokens(predictor, history, _make_token_wish(message))
+    return _answer_tokens(predictor, history, _make_token_wish(message), with_network=with_network)
+
+
+def can_do_without_network(predictor: Predictor, message: Predict) -> bool:
+    """Tell whether plain evidence can answer a question, while the network has not seen the state yet."""
+    return predictor.suggester is not None and message.until == "hunk"
 
 
 def limit_edits(predictor: Predictor) -> int:
@@ -300,10 +307,12 @@ def _answer_text(
     return Outcome(named, None if named else decoded.silence or Silence.NO_OP)
 
 
-def _answer_tokens(predictor: Predictor, history: AnyHistory, wish: Wish) -> Outcome:
+def _answer_tokens(
+    predictor: Predictor, history: AnyHistory, wish: Wish, *, with_network: bool = True
+) -> Outcome:
     """Answer in the text of the state and the edits, which does not have the half-typed name."""
     if predictor.suggester is not None and wish.until == "hunk":
-        return _judge_tokens(predictor, predictor.suggester, history, wish)
+        return _judge_tokens(predictor, predictor.suggester, history, wish, with_network=with_network)
     decoded = _decode(predictor, history, wish)
     if decoded.name:
         return _answer_after_name(predictor, history, wish, decoded.name)
@@ -311,14 +320,16 @@ def _answer_tokens(predictor: Predictor, history: AnyHistory, wish: Wish) -> Out
     return Outcome(suggestions, None if suggestions else decoded.silence or Silence.NO_OP)
 
 
-def _judge(predictor: Predictor, suggester: Suggester, history: AnyHistory, wish: Wish) -> Outcome:
+def _judge(
+    predictor: Predictor, suggester: Suggester, history: AnyHistory, wish: Wish, *, with_network: bool = True
+) -> Outcome:
     """Answer a question about hunks in the editor's text, which has the half-typed word."""
     calibration = predictor.bundle.calibration
     threshold = (
         wish.threshold if wish.threshold is not None else calibration.threshold("hunk", wish.eagerness)
     )
     facts = StreamFacts(wish.burst_ends, wish.pause_seconds, wish.cursor, wish.prefix)
-    judgement = suggester.suggest(history, facts, threshold, wish.limit)
+    judgement = suggester.suggest(history, facts, threshold, wish.limit, with_network=with_network)
     word = [wire_edit(edit) for edit in judgement.word_edits]
     suggestions = [
         Suggestion(
@@ -336,9 +347,11 @@ def _judge(predictor: Predictor, suggester: Suggester, history: AnyHistory, wish
     return Outcome(suggestions, judgement.silence)
 
 
-def _judge_tokens(predictor: Predictor, suggester: Suggester, history: AnyHistory, wish: Wish) -> Outcome:
+def _judge_tokens(
+    predictor: Predictor, suggester: Suggester, history: AnyHistory, wish: Wish, *, with_network: bool = True
+) -> Outcome:
     """Answer a question about hunks in the text of the state and the edits, which does not have the half-typed word."""
-    outcome = _judge(predictor, suggester, history, wish)
+    outcome = _judge(predictor, suggester, history, wish, with_network=with_network)
     if not wish.prefix or not outcome.suggestions or wish.cursor is None:
         return outcome
     tokenizer = predictor.bundle.require_tokenizer()
