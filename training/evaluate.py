@@ -1,7 +1,8 @@
 """Program: measure a training run or a bundle.
 
     python -m training.evaluate RUN_OR_BUNDLE --data synthetic:Flip11 [--split test] [--json]
-    python -m training.evaluate BUNDLE --suite next-edit --cases cases.jsonl [--floor BUNDLE] [--report FOLDER]
+    python -m training.evaluate BUNDLE --suite next-edit --mirrors DIR [--split dev] [--cache DIR] [--report FOLDER]
+    python -m training.evaluate BUNDLE --suite commits | keys | renames --mirrors DIR
     python -m training.evaluate BUNDLE --suite cases [--cases tests/cases]
     python -m training.evaluate BUNDLE --suite kinds [--threshold 0.6] [--fresh] [--kind NAME]
 
@@ -19,8 +20,10 @@ from typing import Any
 
 from model.inference.bundle import Bundle, BundleError
 from training.runs.evaluation import evaluate
+from training.sources.corpus import read_corpus
 from training.suite.written_cases import read_written_cases
 
+_PARTS = ("commits", "keys", "renames")  # of the next-edit suite
 WRITTEN_CASES = Path(__file__).parent.parent / "tests" / "cases"
 
 
@@ -36,16 +39,23 @@ def _print_accuracy(values: dict[str, Any]) -> None:
 
 
 def _evaluate_suite(options: argparse.Namespace) -> int:
-    from training.suite.report import markdown, measure_suite, write_report  # draws pictures: slow to import
+    from training.suite.suite import PARTS, Suite  # runs graphs
 
-    if options.cases is None:
-        raise ValueError("--suite needs --cases: make them with python -m training.cases")
-    floor = None if options.floor is None else Bundle.load(options.floor)
-    result = measure_suite(Bundle.load(options.source), options.cases, floor)
+    if options.mirrors is None:
+        raise ValueError(
+            f"--suite {options.suite} needs --mirrors, a folder with the clones of the corpus: see training/corpora/README.md"
+        )
+    repositories = read_corpus(options.corpus, options.mirrors, split=options.split)
+    suite = Suite(Bundle.load(options.source), repositories, options.cache, count=options.count or 40)
+    parts = PARTS if options.suite == "next-edit" else {options.suite: PARTS[options.suite]}
+    pieces = []
+    for play in parts.values():
+        pieces.append(play(suite) + "\n")
+        print(pieces[-1], flush=True)
     if options.report is not None:
-        write_report(result, options.report)
-    del result["curve"]
-    print(json.dumps(result, indent=1) if options.json else markdown(result))
+        options.report.mkdir(parents=True, exist_ok=True)
+        title = "# How much is done with Tab, and how often is it wrong?\n"
+        (options.report / "REPORT.md").write_text("\n".join([title, *pieces]), encoding="utf-8")
     return 0
 
 
@@ -90,20 +100,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("source", type=Path, help="folder of a run or of a bundle")
     parser.add_argument("--data", help="synthetic:TASK, or the folder of a dataset")
     parser.add_argument(
-        "--suite", choices=["next-edit", "cases", "kinds"], help="put cases to a bundle, as the service would"
+        "--suite",
+        choices=["next-edit", *_PARTS, "cases", "kinds"],
+        help="put cases to a bundle, as the service would",
     )
     parser.add_argument(
         "--cases", type=Path, help="the cases of the suite: a file from training.cases, or a folder"
     )
-    parser.add_argument("--floor", type=Path, help="bundle to compare with: the paper's plain IA-ag")
-    parser.add_argument("--report", type=Path, help="folder for REPORT.md and its figures")
+    parser.add_argument(
+        "--mirrors", type=Path, help="of the next-edit suite: folder with the clones of the corpus"
+    )
+    parser.add_argument("--corpus", type=Path, default=Path(__file__).parent / "corpora" / "default.toml")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("runs/suite"),
+        help="keeps cases and results (default: %(default)s)",
+    )
+    parser.add_argument("--report", type=Path, help="folder for REPORT.md")
     parser.add_argument(
         "--threshold", type=float, help="of the kinds; otherwise each eagerness of the bundle"
     )
     parser.add_argument("--kind", help="play only the kinds of session whose name contains this")
     parser.add_argument("--fresh", action="store_true", help="play the kinds in a text that was just pasted")
     parser.add_argument("--split", default="test")
-    parser.add_argument("--count", type=int, help="the first instances only")
+    parser.add_argument(
+        "--count", type=int, help="the first instances only; of the next-edit suite: files of each kind"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     try:
@@ -111,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _evaluate_written_cases(options)
         if options.suite == "kinds":
             return _evaluate_kinds(options)
-        if options.suite == "next-edit":
+        if options.suite in ("next-edit", *_PARTS):
             return _evaluate_suite(options)
         if options.data is None:
             raise ValueError("--data or --suite must be given")

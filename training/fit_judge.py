@@ -37,6 +37,7 @@ WAYS: dict[str, tuple[Play, float]] = {
     "typed": (play_typed, 0.6),
     "repeats": (play_repeats, 0.3),
 }
+WITHOUT_NETWORK = 0.12  # share of the plays: the judge must also do without, as before a state is encoded
 
 
 def make_examples(
@@ -46,7 +47,9 @@ def make_examples(
     examiner, tokenizer = Examiner(predictor), predictor.bundle.require_tokenizer()
     random = Random(f"{seed}:{repository.name}:hands")
     parts = [
-        examiner.examine(play(change, tokenizer, hands, random))
+        examiner.examine(
+            play(change, tokenizer, hands, random), with_network=random.random() > WITHOUT_NETWORK
+        )
         for change in draw_changes(repository, count, seed)
         for play, share in WAYS.values()
         if random.random() < share
@@ -101,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     try:
-        predictor = Predictor(Bundle.load(options.bundle), device="cpu")
+        predictor = Predictor(Bundle.load(options.bundle), device="cpu", with_judge=False)
         repositories = read_corpus(options.corpus, options.mirrors, options.repository or ())
         splits = {split: [each for each in repositories if each.split == split] for split in ("train", "dev")}
     except (BundleError, ValueError) as error:
@@ -120,9 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(
         "\nMost telling: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in fitted.most_telling())
     )
-    print(
-        f"\n{options.out} has the judge. Choose its thresholds with python -m training.suite.commit_figures."
-    )
+    print(f"\n{options.out} has the judge. Choose its thresholds with python -m training.choose_eagerness.")
     return 0
 
 

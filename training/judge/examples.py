@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 from model.inference.history import AnyHistory
 from model.inference.predictor import Predictor
-from model.proposals.evidence import FEATURES, Floats, NetworkOpinion
+from model.inference.window import WindowedHistory
+from model.proposals.candidates import Origin
+from model.proposals.evidence import FEATURES, Floats
 from model.proposals.evidence import Moment as Circumstances
 from model.proposals.lexical_text import LexicalTables
+from model.proposals.network_opinion import NetworkOpinion
 from model.proposals.proposals import propose
 from model.proposals.suggester import OPEN_SECONDS
 from training.judge.moments import Moment
-from training.suite.rightness import find_run
+from training.suite.rightness import find_run, find_word
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,13 @@ class Examples:
 class Examiner:
     """Turns moments into examples. Keeps one history, so that the next moment of a file costs little."""
 
-    def __init__(self, predictor: Predictor, *, with_network: bool = True) -> None:
+    def __init__(self, predictor: Predictor) -> None:
         self._predictor = predictor
         self._tables = LexicalTables(predictor.bundle.require_tokenizer())
-        self._with_network = with_network
         self._state: tuple[int, ...] | None = None
         self._history: AnyHistory | None = None
 
-    def examine(self, moments: Iterable[Moment]) -> Examples:
+    def examine(self, moments: Iterable[Moment], *, with_network: bool = True) -> Examples:
         rows: list[Floats] = []
         is_right: list[bool] = []
         is_next: list[bool] = []
@@ -78,11 +80,12 @@ class Examiner:
                 self._tables,
                 Circumstances(moment.pause_seconds, is_open, recorder.prefix),
                 cursor=recorder.cursor,
-                network=self._opinion(moment) if self._with_network else None,
+                network=self._opinion(moment) if with_network else None,
             )
             rows.append(proposals.rows)
-            for change in proposals.changes:
-                run = find_run(moment.text, moment.remaining, change)
+            for candidate, change in zip(proposals.candidates, proposals.changes, strict=True):
+                find = find_word if candidate.origin == Origin.WORD else find_run
+                run = find(moment.text, moment.remaining, change)
                 is_right.append(run is not None)
                 made = [moment.remaining[index] for index in run or ()]
                 is_next.append(
@@ -111,4 +114,6 @@ class Examiner:
         )
         self._history.keep(kept)
         self._history.append(edits[kept:])
-        return NetworkOpinion(self._history.predict().positions, recorder.slots.state_length - 1)
+        if isinstance(self._history, WindowedHistory):
+            self._history.look_at(recorder.cursor if recorder.prefix else None)
+        return NetworkOpinion(self._history, self._predictor.bundle.require_tokenizer())

@@ -18,7 +18,7 @@ _ROUNDS, _PATIENCE = 500, 30
 _PARAMETERS = {
     "objective": "binary",
     "learning_rate": 0.05,
-    "num_leaves": 31,
+    "num_leaves": 63,
     "min_data_in_leaf": 200,
     "feature_fraction": 0.7,
     "bagging_fraction": 0.8,

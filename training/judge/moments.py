@@ -24,7 +24,7 @@ from training.trajectories.work_order import work_order
 LIMIT_EDITS = 120  # tokens of a recorder's stream, as in the language server
 _LIMIT_HUNKS = 60
 _LIMIT_STEPS = 3000
-_MOMENTS_OF_FILE = 8
+_MOMENTS_OF_FILE = 12
 _ORDINARY_SHARE = 0.4  # of the files that repeat nothing
 _READING_SECONDS = 0.85  # the language server asks again after so much quiet
 _PAUSES = (0.9, 1.2, 2.0, 4.0, 8.0)

@@ -1,15 +1,10 @@
-"""Program: whole commits played with a bundle at several thresholds, beside the ceiling and the floor.
-
-    python -m training.suite.commit_figures BUNDLE --mirrors DIR [--split dev] [--count 40] [--by-keys]
+"""Whole commits played with a bundle at several thresholds, beside a floor, as counts and as tables.
 
 The ceiling is the share of reachable edits: what any engine that only repeats the author can do with Tab. The floor makes
-the newest edit again at its next same text range. Prints tables in Markdown.
+the newest edit again at its next same text range.
 """
 
-import argparse
-import json
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -17,34 +12,41 @@ from random import Random
 
 from tqdm import tqdm
 
-from model.inference.bundle import Bundle
-from model.inference.predictor import Predictor
-from training.sources.corpus import read_corpus
+from training.sources.corpus import Repository
 from training.suite.commits import CommitFile, choose_commit_files
 from training.suite.engine import EngineSuggest
 from training.suite.floors import find_replays
+from training.suite.kept_results import KeptResults, keep_list
 from training.suite.whole_commits import Offer, Played, Suggest, play
 from training.trajectories.hands import TEST_HANDS
 from training.trajectories.keyboard import Step
 
-THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.82)
+REPLAY = "replay the last edit"
+_LIMIT_TYPED = 500  # characters that a file's edits insert, where they are typed: a long block says no more than a short one
 
 
-class RememberedSuggest:
-    """A suggester that is not asked the same again: plays at other thresholds begin alike."""
+class AskedOnce:
+    """An engine that is not asked the same again: plays at other thresholds begin alike."""
 
-    def __init__(self, suggest: Suggest) -> None:
-        self._suggest = suggest
+    def __init__(self, engine: EngineSuggest, thresholds: Sequence[float]) -> None:
+        self._engine = engine
+        self._thresholds = list(thresholds)
         self._text = ""
-        self._answers: dict[tuple[tuple[Step, ...], float], Sequence[Offer]] = {}
+        self._answers: dict[tuple[int, float], list[list[Offer]]] = {}
 
-    def __call__(self, text: str, steps: Sequence[Step], cursor: int, time: float) -> Sequence[Offer]:
-        if text != self._text:
-            self._text, self._answers = text, {}
-        key = (tuple(steps), time)
-        if key not in self._answers:
-            self._answers[key] = self._suggest(text, steps, cursor, time)
-        return self._answers[key]
+    def at(self, threshold: float) -> Suggest:
+        """The suggester at one of the thresholds."""
+        number = self._thresholds.index(threshold)
+
+        def suggest(text: str, steps: Sequence[Step], cursor: int, time: float) -> list[Offer]:
+            if text != self._text:
+                self._text, self._answers = text, {}
+            key = (hash(tuple(steps)), time)  # the steps themselves would fill the memory
+            if key not in self._answers:
+                self._answers[key] = self._engine.ask(text, steps, time, self._thresholds)
+            return self._answers[key][number]
+
+        return suggest
 
 
 def replay_newest(text: str, steps: Sequence[Step], cursor: int, time: float) -> list[Offer]:
@@ -60,19 +62,55 @@ def replay_newest(text: str, steps: Sequence[Step], cursor: int, time: float) ->
     return [Offer(change, 1.0) for change in find_replays(before, now, newest)]
 
 
+def play_file(file: CommitFile, suggest: Suggest, *, by_keys: bool = False) -> Played:
+    """Play a file. It has its own hands and order, the same for every suggester."""
+    random = Random(f"{file.commit}:{file.path}")
+    return play(file, suggest, TEST_HANDS.draw(random), random, by_keys=by_keys)
+
+
+def read_commit_files(
+    repositories: Sequence[Repository], count: int, seed: int, cache: Path
+) -> list[CommitFile]:
+    """The chosen files of a split's repositories, from the cache when they were chosen before."""
+    split = "+".join(sorted({repository.split for repository in repositories}))
+    path = cache / f"commits-{split}-{len(repositories)}-{count}-{seed}.jsonl"
+    found = keep_list(path, lambda: choose_commit_files(repositories, count, seed))
+    return [CommitFile.from_json(values) for values in found]
+
+
+def can_be_typed(file: CommitFile) -> bool:
+    """Are the edits short enough to be typed key by key?"""
+    return sum(len(hunk.text) for hunk in file.hunks) <= _LIMIT_TYPED
+
+
 def play_all(
-    files: Iterable[CommitFile], suggest: Suggest, threshold: float, *, by_keys: bool = False
-) -> Played:
-    """Play files one after another. Each has its own hands and order, the same for every suggester."""
-    result = Played()
-    for file in files:
-        random = Random(f"{file.commit}:{file.path}")
-        hands = TEST_HANDS.draw(random)
-        result += play(file, suggest, hands, random, threshold=threshold, by_keys=by_keys)
-    return result
+    files: Iterable[CommitFile],
+    engine: EngineSuggest,
+    thresholds: Mapping[str, float],
+    results: KeptResults,
+    *,
+    by_keys: bool = False,
+    title: str = "",
+) -> dict[str, Played]:
+    """The counts of all files with the floor and at each named threshold."""
+    asked = AskedOnce(engine, list(thresholds.values()))
+    names = {REPLAY: "replay", **{name: f"{threshold:.4f}" for name, threshold in thresholds.items()}}
+    rows = dict.fromkeys(names, Played())
+    way = "keys" if by_keys else "edits"
+    for file in tqdm(list(files), unit=" files", desc=title):
+        for name, mark in names.items():
+            suggest = replay_newest if name == REPLAY else asked.at(thresholds[name])
+            measure = partial(play_file, file, suggest, by_keys=by_keys)
+            key = f"{file.repository}:{file.commit}:{file.path}:{way}:{mark}"
+            rows[name] += Played(**results.get(key, partial(_count, measure)))
+    return rows
 
 
-def table(rows: dict[str, Played]) -> str:
+def _count(measure: Callable[[], Played]) -> dict[str, int]:
+    return asdict(measure())
+
+
+def table(rows: Mapping[str, Played]) -> str:
     """The counts as a Markdown table, one row for each name."""
     lines = [
         "| | edits by Tab | of the reachable ones | wrong offers per ten edits | pieces per ten edits | moments |",
@@ -81,68 +119,18 @@ def table(rows: dict[str, Played]) -> str:
     for name, of in rows.items():
         lines.append(
             f"| {name} | {100 * of.by_tab / max(1, of.edits):.1f} % | {100 * of.reachable_by_tab / max(1, of.reachable):.1f} %"
-            f" | {10 * of.wrong / max(1, of.edits):.2f} | {10 * of.pieces / max(1, of.edits):.2f} | {of.moments} |"
+            f" | {wrong_per_ten(of):.2f} | {10 * of.pieces / max(1, of.edits):.2f} | {of.moments} |"
         )
     return "\n".join(lines)
 
 
-class Results:
-    """Counts by file and by suggester, kept in a file of JSON lines: a broken run goes on where it was broken off."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._known: dict[tuple[str, str], Played] = {}
-        if path is not None and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                file, name, counts = json.loads(line)
-                self._known[file, name] = Played(**counts)
-
-    def get(self, file: CommitFile, name: str, measure: Callable[[], Played]) -> Played:
-        """The counts of a file with a suggester, measured when they are not known."""
-        key = (f"{file.repository}:{file.commit}:{file.path}", name)
-        if key not in self._known:
-            self._known[key] = measure()
-            if self._path is not None:
-                with self._path.open("a", encoding="utf-8") as lines:
-                    lines.write(json.dumps([*key, asdict(self._known[key])]) + "\n")
-        return self._known[key]
+def wrong_per_ten(counts: Played) -> float:
+    """Wrong offers for every ten edits."""
+    return 10 * counts.wrong / max(1, counts.edits)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m training.suite.commit_figures")
-    parser.add_argument("bundle", type=Path)
-    parser.add_argument("--mirrors", type=Path, required=True, help="folder with the clones of the corpus")
-    parser.add_argument("--corpus", type=Path, default=Path(__file__).parents[1] / "corpora" / "default.toml")
-    parser.add_argument("--split", default="dev")
-    parser.add_argument("--count", type=int, default=40, help="files of each kind")
-    parser.add_argument("--by-keys", action="store_true", help="type each edit, with questions between keys")
-    parser.add_argument("--threshold", type=float, action="append", help="repeatable")
-    parser.add_argument("--results", type=Path, metavar="FILE", help="keep counts here, and go on from them")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(arguments)
-    repositories = read_corpus(options.corpus, options.mirrors, split=options.split)
-    chosen = choose_commit_files(repositories, options.count, options.seed)
-    thresholds = options.threshold or THRESHOLDS
-    engine = EngineSuggest(Predictor(Bundle.load(options.bundle)), least_confidence=min(thresholds))
-    results = Results(options.results)
-    for kind, is_repetitive in (("repetitive", True), ("ordinary", False)):
-        files = [file for file in chosen if file.is_repetitive == is_repetitive]
-        rows = {"replay the newest": Played()}
-        for file in tqdm(files, unit=" files"):
-            remembered = RememberedSuggest(engine)
-            suggesters: list[tuple[str, Suggest, float]] = [
-                ("replay the newest", replay_newest, 0.0),
-                *((f"{threshold:.2f}", remembered, threshold) for threshold in thresholds),
-            ]
-            for name, suggest, threshold in suggesters:
-                measure = partial(play_all, [file], suggest, threshold, by_keys=options.by_keys)
-                rows[name] = rows.get(name, Played()) + results.get(file, name, measure)
-        edits, reachable = rows["replay the newest"].edits, rows["replay the newest"].reachable
-        share = 100 * reachable / max(1, edits)
-        print(f"\n{len(files)} {kind} files, {edits} edits, {reachable} reachable ({share:.1f} %)\n")
-        print(table(rows), flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def title_of(kind: str, rows: Mapping[str, Played]) -> str:
+    """A sentence about what was played."""
+    of = rows[REPLAY]
+    share = 100 * of.reachable / max(1, of.edits)
+    return f"{of.files} {kind} files, {of.edits} edits, {of.reachable} reachable ({share:.1f} %)"

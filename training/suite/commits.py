@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import ceil
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from model.editing.change import Change
 from training.sources.corpus import Repository
@@ -45,6 +45,11 @@ class CommitFile(NamedTuple):
     before: str
     after: str
     hunks: tuple[Change, ...]  # top to bottom, with offsets in the text before
+
+    @classmethod
+    def from_json(cls, values: Sequence[Any]) -> "CommitFile":
+        repository, commit, path, before, after, hunks = values
+        return cls(repository, commit, path, before, after, tuple(Change(*hunk) for hunk in hunks))
 
     @property
     def language(self) -> str:

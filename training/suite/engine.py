@@ -20,9 +20,12 @@ _ALTERNATIVES = 3  # offers for one question: the next one is shown when the fir
 class EngineSuggest:
     """Asks a bundle as the language server does, after each step. Keeps what it recorded, so a next step costs little."""
 
-    def __init__(self, predictor: Predictor, least_confidence: float = 0.0) -> None:
+    def __init__(
+        self, predictor: Predictor, least_confidence: float = 0.0, *, with_network: bool = True
+    ) -> None:
         """Offers below `least_confidence` are left out, which saves the search for them."""
         self._predictor = predictor
+        self._with_network = with_network  # False: the judge hears the plain evidence alone
         self._least_confidence = least_confidence
         self._tokenizer = predictor.bundle.require_tokenizer()
         self._text: str | None = None
@@ -32,18 +35,31 @@ class EngineSuggest:
         self._state: tuple[int, ...] | None = None
 
     def __call__(self, text: str, steps: Sequence[Step], cursor: int, time: float) -> list[Offer]:
+        return self.ask(text, steps, time, (self._least_confidence,))[0]
+
+    def ask(
+        self, text: str, steps: Sequence[Step], time: float, thresholds: Sequence[float]
+    ) -> list[list[Offer]]:
+        """The offers at each threshold."""
         recorder = self._recorded(text, steps)
         if steps and time - steps[-1].time >= PAUSE_SECONDS:
             recorder.move_cursor(-1)  # whoever stops that long has typed the whole name
-        if not recorder.edits and not recorder.prefix:
-            return []
+        return self.ask_recorder(recorder, time - steps[-1].time if steps else None, thresholds)
+
+    def ask_recorder(
+        self, recorder: Recorder, pause_seconds: float | None, thresholds: Sequence[float]
+    ) -> list[list[Offer]]:
+        """The offers at each threshold for a recorded stream, `pause_seconds` after its last change."""
+        if not recorder.edits and (not recorder.prefix or self._predictor.suggester is not None):
+            return [[] for _ in thresholds]
         if self._predictor.suggester is not None:
-            return self._judge(recorder, self._predictor.suggester, time - steps[-1].time if steps else None)
-        decoded = self._decode(recorder)
+            return self._judge(recorder, self._predictor.suggester, pause_seconds, thresholds)
+        decoded = self._decode(recorder, min(thresholds))
         if decoded.name:  # the prefix is a whole name: it is an edit after all
             recorder.move_cursor(-1)
-            decoded = self._decode(recorder)
-        return [offer for offer in (self._offer(recorder, each) for each in decoded.predictions) if offer]
+            decoded = self._decode(recorder, min(thresholds))
+        offers = [offer for offer in (self._offer(recorder, each) for each in decoded.predictions) if offer]
+        return [[offer for offer in offers if offer.confidence >= least] for least in thresholds]
 
     def _recorded(self, text: str, steps: Sequence[Step]) -> Recorder:
         known = len(self._steps)
@@ -57,11 +73,19 @@ class EngineSuggest:
             self._steps.append(step)
         return self._recorder
 
-    def _judge(self, recorder: Recorder, suggester: Suggester, pause_seconds: float | None) -> list[Offer]:
+    def _judge(
+        self,
+        recorder: Recorder,
+        suggester: Suggester,
+        pause_seconds: float | None,
+        thresholds: Sequence[float],
+    ) -> list[list[Offer]]:
         facts = StreamFacts(recorder.burst_ends, pause_seconds, recorder.cursor, recorder.prefix)
-        history = self._synced(recorder)
-        judgement = suggester.suggest(history, facts, self._least_confidence, _LIMIT_JUDGED)
-        return [Offer(each.change, each.confidence) for each in judgement.changes]
+        weighed = suggester.weigh(self._synced(recorder), facts, with_network=self._with_network)
+        return [
+            [Offer(each.change, each.confidence) for each in weighed.choose(least, _LIMIT_JUDGED).changes]
+            for least in thresholds
+        ]
 
     def _synced(self, recorder: Recorder) -> AnyHistory:
         """The history of the recorder's stream."""
@@ -76,12 +100,12 @@ class EngineSuggest:
             history.look_at(recorder.cursor if recorder.prefix else None)
         return history
 
-    def _decode(self, recorder: Recorder) -> Decoded:
+    def _decode(self, recorder: Recorder, least_confidence: float) -> Decoded:
         history = self._synced(recorder)
         wish = Wish(
             until="hunk",
             limit=_ALTERNATIVES,
-            threshold=self._least_confidence,
+            threshold=least_confidence,
             cursor=recorder.cursor,
             prefix=recorder.prefix,
         )

@@ -36,6 +36,21 @@ def find_run(now: str, remaining: Sequence[Change], change: Change) -> range | N
     return None
 
 
+def find_word(now: str, remaining: Sequence[Change], change: Change) -> range | None:
+    """Find the hunk whose text has the word that a change completes, where the half-typed word stands."""
+    begin = change.start
+    while begin and (now[begin - 1].isalnum() or now[begin - 1] == "_"):
+        begin -= 1
+    word = now[begin : change.start] + change.text
+    for index, hunk in enumerate(remaining):
+        if hunk.start <= begin and hunk.end >= change.start:
+            wanted = now[hunk.start : begin] + word
+            behind = hunk.text[len(wanted) : len(wanted) + 1]
+            if hunk.text.startswith(wanted) and not (behind.isalnum() or behind == "_"):
+                return range(index, index + 1)
+    return None
+
+
 def is_piece(now: str, remaining: Sequence[Change], change: Change) -> bool:
     """Does the change lie on a shortest way, in lexical tokens, from `now` to the text with all remaining hunks made?"""
     start, end = _line_edges(now, change.start, change.end)

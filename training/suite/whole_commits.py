@@ -30,7 +30,7 @@ class Offer(NamedTuple):
     confidence: float
 
 
-# The text when the session began, the steps since, the cursor, and the time of the question. Best offer first.
+# The text when the session began, the steps since, the cursor, and the time of the question. Offers to show, best first.
 Suggest = Callable[[str, Sequence[Step], int, float], Sequence[Offer]]
 
 
@@ -58,11 +58,10 @@ def play(
     hands: Hands,
     random: Random,
     *,
-    threshold: float = 0.0,
     by_keys: bool = False,
 ) -> Played:
-    """Play one file of a commit and count. Offers below the threshold are not shown."""
-    game = _Game(file, suggest, hands, random, threshold)
+    """Play one file of a commit and count."""
+    game = _Game(file, suggest, hands, random)
     for number in work_order(file.before, file.hunks, hands, random):
         if game.draft.is_made(number):
             continue
@@ -79,11 +78,9 @@ def play(
 class _Game:
     """One file while it is played."""
 
-    def __init__(
-        self, file: CommitFile, suggest: Suggest, hands: Hands, random: Random, threshold: float
-    ) -> None:
+    def __init__(self, file: CommitFile, suggest: Suggest, hands: Hands, random: Random) -> None:
         self.draft = Draft(file.before, file.hunks)
-        self._file, self._suggest, self._threshold = file, suggest, threshold
+        self._file, self._suggest = file, suggest
         self._hands, self._random = hands, random
         self._steps: list[Step] = []
         self._time = 0.0
@@ -193,11 +190,11 @@ class _Game:
         return None
 
     def _shown(self) -> Offer | None:
-        """The first offer that is above the threshold, changes something, and was not shown and wrong before."""
+        """The first offer that changes something and was not shown and wrong before."""
         text = self.draft.text
         for offer in self._suggest(self._file.before, self._steps, self._steps[-1].cursor, self._time):
             change = offer.change
-            if offer.confidence < self._threshold or text[change.start : change.end] == change.text:
+            if text[change.start : change.end] == change.text:
                 continue
             if self._line_of(change) not in self._wrong:
                 return offer

@@ -4,7 +4,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from model.editing.change import Change
-from training.suite.rightness import find_run, is_piece, is_right
+from training.suite.rightness import find_run, find_word, is_piece, is_right
 from training.trajectories.lexical_hunks import lexical_hunks
 
 PIECES = st.sampled_from(["a", "b", "call", "(", ")", ", ", " ", "\n", "\n    ", "é", "x = y\n", "value"])
@@ -81,3 +81,13 @@ def test_part_of_a_hunk_and_hunks_of_several_lines_are_pieces() -> None:
 def test_nothing_is_right_when_everything_is_made() -> None:
     assert not is_right(FINAL, FINAL, Change(0, 3, "async def"))
     assert not is_piece(FINAL, [], Change(0, 3, "async def"))
+
+
+def test_a_completed_word_is_right_when_the_author_writes_that_word_there() -> None:
+    now, final = "x = co\ny = 1\n", "x = connection.get(1)\ny = 1\n"
+    hunks = lexical_hunks(now, final)
+    assert hunks
+    assert find_word(now, hunks, Change(6, 6, "nnection")) == range(1)
+    assert find_word(now, hunks, Change(6, 6, "nnect")) is None
+    assert find_word(now, hunks, Change(6, 6, "nsumer")) is None
+    assert find_word(now, hunks, Change(11, 11, "es")) is None

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from model.editing.change import Change
 from model.inference.bundle import Bundle
 from model.inference.predictor import Predictor
-from training.suite.commit_figures import RememberedSuggest, Results, play_all, replay_newest
+from training.suite.commit_figures import REPLAY, AskedOnce, play_all, play_file, replay_newest
 from training.suite.commits import CommitFile
 from training.suite.engine import EngineSuggest
-from training.suite.whole_commits import Offer, Played, Suggest, play
+from training.suite.kept_results import KeptResults
+from training.suite.whole_commits import Offer, Suggest, play
 from training.trajectories.hands import TEST_HANDS, TRAINING_HANDS, HandsRange
 from training.trajectories.keyboard import Step
 from training.trajectories.lexical_hunks import lexical_hunks
@@ -115,33 +116,36 @@ def test_a_wrong_offer_is_counted_once(by_keys: bool) -> None:
     assert (played.wrong, played.by_tab) == (1, 0)
 
 
-def test_repeats_are_accepted_above_the_threshold_only() -> None:
-    def at(threshold: float) -> Played:
-        return play(SMALL, replace_all, TRAINING_HANDS.draw(Random(1)), Random(1), threshold=threshold)
-
-    # The first question comes after one edit: two "info" are left, or three when the number was changed first.
-    assert at(0.5).by_tab >= 2
-    assert at(0.5).wrong == 0
-    assert at(0.7).by_tab == 0
-
-
 def test_the_floor_repeats_the_newest_edit() -> None:
     steps = [Step(0.0, (Change(4, 8, "debug"),), 9, 0)]
     assert replay_newest(SMALL.before, steps, 9, 1.0)[0].change == Change(24, 28, "debug")
 
 
-def test_a_remembered_answer_is_the_same_answer() -> None:
-    asked: list[int] = []
+class CountingEngine(EngineSuggest):
+    """Offers the same replacement at the lower thresholds, and counts its questions."""
 
-    def counting(text: str, steps: Sequence[Step], cursor: int, time: float) -> list[Offer]:
-        asked.append(len(steps))
-        return replace_all(text, steps, cursor, time)
+    def __init__(self) -> None:
+        self.asked = 0
 
-    remembered = RememberedSuggest(counting)
-    first = play_all([SMALL], remembered, 0.5)
-    count = len(asked)
-    assert play_all([SMALL], remembered, 0.5) == first == play_all([SMALL], replace_all, 0.5)
-    assert len(asked) == count
+    def ask(
+        self, text: str, steps: Sequence[Step], time: float, thresholds: Sequence[float]
+    ) -> list[list[Offer]]:
+        self.asked += 1
+        offers = replace_all(text, steps, 0, time)
+        return [[offer for offer in offers if offer.confidence >= least] for least in thresholds]
+
+
+def test_plays_at_other_thresholds_ask_nothing_twice() -> None:
+    engine = CountingEngine()
+    asked = AskedOnce(engine, [0.4, 0.5, 0.7])
+    low = play_file(SMALL, asked.at(0.4))
+    # The first question comes after one edit: two "info" are left, or three when the number was changed first.
+    assert low.by_tab >= 2
+    count = engine.asked
+    assert play_file(SMALL, asked.at(0.5)) == low
+    assert engine.asked == count
+    assert play_file(SMALL, asked.at(0.7)).by_tab == 0
+    assert engine.asked > count
 
 
 @pytest.mark.parametrize("by_keys", [False, True])
@@ -168,10 +172,14 @@ def test_the_engine_answers_the_same_from_the_start_and_step_by_step(by_keys: bo
     assert asked
 
 
-def test_a_broken_measurement_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
-    path = tmp_path / "results.jsonl"
-    counts = Played(files=1, edits=4, by_tab=2)
-    assert Results(path).get(SMALL, "0.40", lambda: counts) == counts
-    again = Results(path)
-    assert again.get(SMALL, "0.40", lambda: pytest.fail("measured twice")) == counts
-    assert again.get(SMALL, "0.50", lambda: Played()) == Played()
+def test_what_was_played_is_not_played_again(tmp_path: Path) -> None:
+    first, second = CountingEngine(), CountingEngine()
+    thresholds = {"balanced": 0.5}
+    rows = play_all([SMALL], first, thresholds, KeptResults(tmp_path / "kept.jsonl"))
+    assert rows["balanced"].by_tab >= 2
+    assert rows[REPLAY].edits == 4
+    assert first.asked
+    assert play_all([SMALL], second, thresholds, KeptResults(tmp_path / "kept.jsonl")) == rows
+    assert not second.asked
+    play_all([SMALL], second, {"balanced": 0.55}, KeptResults(tmp_path / "kept.jsonl"))
+    assert second.asked
