@@ -6,9 +6,8 @@ import platformdirs
 
 
 def data_folder() -> Path:
-    folder = Path(platformdirs.user_data_dir("likewise", appauthor=False))
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
+    """The folder of our data. Those who write into it make it: it may be impossible, and that must stop nothing else."""
+    return Path(platformdirs.user_data_dir("likewise", appauthor=False))
 
 
 def recordings_folder() -> Path:
@@ -17,3 +16,10 @@ def recordings_folder() -> Path:
 
 def dismissals_file() -> Path:
     return data_folder() / "dismissed"
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for the user alone. Raises OSError."""
+    if not folder.is_dir():
+        make_private_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from lsp.data_paths import make_private_folder
+
 _LIMIT_KEPT = 5000  # beyond this the oldest are forgotten
 _KEPT_SECONDS = 7 * 24 * 3600.0  # a dismissal is about the work at hand, and that is another one after a week
 _log = logging.getLogger(__name__)
@@ -57,7 +59,7 @@ class Dismissals:
 
     def _load(self) -> None:
         if not self._path.exists():
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._path.parent)
             _append(self._path, self._key.hex() + "\n")
         first, *lines = self._path.read_text("ascii").splitlines() or [""]
         self._key = bytes.fromhex(first)

@@ -1,7 +1,7 @@
 """`likewise-lsp forget --path GLOB | --since DATE`: remove recordings for good."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from json import dumps
 from pathlib import Path
@@ -35,21 +35,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def forget_path(folder: Path, glob: str) -> int:
-    removed = 0
-    for file in sorted(folder.glob("*.jsonl")):
-        found = _read(file)
-        kept = _drop_documents(found, glob)
-        removed += _keep(file, found, kept)
-    return removed
+    return _forget(folder, lambda found: _drop_documents(found, glob))
 
 
 def forget_recordings_since(folder: Path, since: float) -> int:
-    removed = 0
-    for file in sorted(folder.glob("*.jsonl")):
-        found = _read(file)
-        kept = [entry for entry in found if float(entry.get("time", 0)) < since * 1000]
-        removed += _keep(file, found, kept)
-    return removed
+    return _forget(folder, lambda found: [entry for entry in found if _time_of(entry) < since * 1000])
+
+
+def _forget(folder: Path, choose: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> int:
+    """Keep the entries that `choose` returns. Torn lines and left-overs go: it cannot be known what is in them."""
+    for left_over in folder.glob("*.new"):
+        left_over.unlink()
+    return sum(_keep(file, choose) for file in sorted(folder.glob("*.jsonl")))
 
 
 def _drop_documents(found: list[dict[str, Any]], glob: str) -> list[dict[str, Any]]:
@@ -68,18 +65,22 @@ def _drop_documents(found: list[dict[str, Any]], glob: str) -> list[dict[str, An
     return kept
 
 
-def _read(file: Path) -> list[dict[str, Any]]:
-    return list(read_entries(file.read_text("utf-8", errors="replace").splitlines()))
-
-
-def _keep(file: Path, found: list[dict[str, Any]], kept: list[dict[str, Any]]) -> int:
-    if len(kept) == len(found):
+def _keep(file: Path, choose: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> int:
+    lines = [line for line in file.read_text("utf-8", errors="replace").splitlines() if line]
+    kept = choose(list(read_entries(lines)))
+    if len(kept) == len(lines):
         return 0
     if any(entry.get("kind") != "header" for entry in kept):
         replace_lines(file, [dumps(entry) for entry in kept])
     else:
         file.unlink()
-    return len(found) - len(kept)
+    return len(lines) - len(kept)
+
+
+def _time_of(entry: dict[str, Any]) -> float:
+    """The time of an entry in milliseconds; one that has none may be of any time, so it counts as new."""
+    time = entry.get("time")
+    return time if isinstance(time, int | float) else float("inf")
 
 
 def _read_time(value: str) -> float:

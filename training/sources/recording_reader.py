@@ -65,23 +65,24 @@ def recorded_trajectories(folder: Path, cutter: ExcerptCutter) -> Iterator[tuple
 
 
 def recordings_in(lines: Iterable[str]) -> Iterator[Recording]:
-    """The documents of one file. A line that a crash cut off ends nothing but itself."""
+    """The documents of one file. After a gap a document goes on with its next whole content: its text is unknown until then."""
     paths: dict[Any, str] = {}
     readings: dict[Any, _Reading] = {}
     for line in lines:
         entry = _entry(line)
+        if entry is None:  # cut off by a crash or a full disk: it may have been a change of any of them
+            yield from (reading.recording for reading in readings.values())
+            readings.clear()
+            continue
         name, kind = entry.get("id"), entry.get("kind")
         if kind == "documentEncountered":
             paths[name] = str(entry.get("relativePath", ""))
         elif kind == "setContent":
             if name in readings:
                 yield readings.pop(name).recording
-            readings[name] = _Reading(paths.get(name, ""), str(entry.get("content", "")))
-        elif kind == "changed" and name in readings:
-            if not readings[name].change(entry):
-                yield readings.pop(name).recording
-        elif kind == "event" and name in readings:
-            readings[name].note(entry)
+            readings[name] = _Reading(paths.get(name, ""), entry)
+        elif name in readings and not readings[name].take(entry):
+            yield readings.pop(name).recording
     for reading in readings.values():
         yield reading.recording
 
@@ -89,12 +90,25 @@ def recordings_in(lines: Iterable[str]) -> Iterator[Recording]:
 class _Reading:
     """A recording that is being read, and its text so far."""
 
-    def __init__(self, path: str, text: str) -> None:
-        self.recording = Recording(path, text, [])
-        self._text = text
+    def __init__(self, path: str, entry: dict[str, Any]) -> None:
+        self._text = str(entry.get("content", ""))
+        self.recording = Recording(path, self._text, [])
         self._version: Any = None
+        self._number: Any = entry.get("n")  # of the newest line
 
-    def change(self, entry: dict[str, Any]) -> bool:
+    def take(self, entry: dict[str, Any]) -> bool:
+        """Take in the next line. False when a line is missing before it."""
+        number = entry.get("n")  # older recordings have none
+        if isinstance(number, int) and isinstance(self._number, int) and number != self._number + 1:
+            return False
+        self._number = number
+        if entry.get("kind") == "changed":
+            return self._change(entry)
+        if entry.get("kind") == "event":
+            self._note(entry)
+        return True
+
+    def _change(self, entry: dict[str, Any]) -> bool:
         """Take in recorded changes. False when they do not fit the text: then something is missing before them."""
         changes: list[Change] = []
         for edit in entry.get("edit", []):
@@ -110,7 +124,7 @@ class _Reading:
         steps.append(Step(tuple(changes), _milliseconds(entry)))
         return True
 
-    def note(self, entry: dict[str, Any]) -> None:
+    def _note(self, entry: dict[str, Any]) -> None:
         data = entry.get("data")
         if isinstance(data, dict) and data.get("event") == "saved":
             self.recording.steps.append(Step((), _milliseconds(entry)))
@@ -218,12 +232,13 @@ def _lines(offsets: list[int], changes: Sequence[Change]) -> tuple[int, int]:
     return first, last
 
 
-def _entry(line: str) -> dict[str, Any]:
+def _entry(line: str) -> dict[str, Any] | None:
+    """A line of a recording; None when it is torn."""
     try:
         entry = json.loads(line)
     except ValueError:
-        return {}
-    return entry if isinstance(entry, dict) else {}
+        return {} if line.isspace() else None
+    return entry if isinstance(entry, dict) else None
 
 
 def _milliseconds(entry: dict[str, Any]) -> int:

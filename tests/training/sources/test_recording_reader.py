@@ -136,3 +136,27 @@ def test_damaged_lines_and_impossible_changes_do_no_harm(tmp_path: Path) -> None
     (found,) = list(recorded_trajectories(tmp_path, CUTTER))
     assert found[0] == "a.py"
     assert found[1].changes[0].text == "import os"
+
+
+def numbered(lines: list[str]) -> list[str]:
+    """The lines as the language server numbers them."""
+    return [json.dumps(json.loads(line) | {"n": index - 1}) for index, line in enumerate(lines)]
+
+
+def test_a_missing_line_ends_a_recording_and_the_next_whole_content_begins_another() -> None:
+    lines = numbered(
+        lines_of("abc", [(0, Change(0, 0, "x")), (1, Change(0, 0, "y")), (2, Change(0, 0, "z"))])
+    )
+    whole = json.dumps({"kind": "setContent", "id": 1, "content": "new", "n": 9, "time": 3})
+    more = json.dumps({"kind": "changed", "id": 1, "edit": [[0, 0, "!"]], "n": 10, "time": 4})
+    del lines[4]
+    first, second = recordings_in([*lines, whole, more])
+    assert [step.changes[0].text for step in first.steps] == ["x"]
+    assert (second.text, [step.changes[0].text for step in second.steps]) == ("new", ["!"])
+
+
+def test_a_torn_line_ends_all_recordings_for_it_may_be_a_change_of_any() -> None:
+    lines = lines_of("abc", [(0, Change(0, 0, "x")), (1, Change(0, 0, "y"))])
+    lines[3] = lines[3][:20] + lines[4]
+    (recording,) = recordings_in(lines[:4] + lines_of("abc", [(5, Change(0, 0, "late"))])[3:])
+    assert recording.steps == []
