@@ -7,93 +7,259 @@ from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from model.secret_text import has_secret
 from model.silence import Silence
 
 LIMIT_CHARACTERS = 1_000_000  # a file as long as this is data, not something a person edits by hand
+LIMIT_LINE = 20_000  # each key tokenizes its line again, and a longer one is not written by hand
 
-# A glob without a slash is about the name of a file or of a folder that holds it.
+# A glob without a slash is about the name of a file or of a folder that holds it; one with a slash about the end of a path.
 _SECRETS = [
-    ".env*",
-    "*.env",
-    ".flaskenv",
-    "*.tfvars",
-    "*.tfvars.json",
-    "*.tfstate",
-    "*.tfstate.*",
-    "*.pem",
-    "*.key",
-    "*.crt",
-    "*.cert",
-    "*.cer",
-    "*.der",
-    "*.csr",
-    "*.p7b",
-    "*.p8",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.pgp",
-    "*.gpg",
-    "*.asc",
-    "*.ppk",
-    "*.kdb",
-    "*.kdbx",
-    "*.age",
-    "*.ovpn",
-    "*.mobileprovision",
-    "*.keytab",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    "authorized_keys",
-    "known_hosts",
-    ".ssh",
-    ".gnupg",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".npmrc",
-    ".yarnrc*",
-    ".pypirc",
-    ".htpasswd",
-    ".git-credentials",
-    ".aws",
-    ".azure",
-    ".kube",
-    "kubeconfig*",
-    ".docker",
-    ".dockercfg",
-    ".boto",
-    ".s3cfg",
-    "gcloud",
-    ".terraformrc",
-    "credentials",
-    "*credential*",
-    "*{private,api,access}{_,-,}key*",
-    "service-account*.json",
-    "*secret*",
-    "*password*",
-    "*token*.json",
-    "*token*.txt",
-    ".vault*",
-    "vault.yml",
-    "vault.yaml",
-    "master.key",
-    ".bash_history",
-    ".*_history",
+    # settings of programs, with passwords in them
+    *(
+        ".env*",
+        "*.env",
+        "*.env.*",
+        "env.local",
+        ".flaskenv",
+        ".dev.vars*",
+        ".prod.vars*",
+        "*.tfvars",
+        "*.tfvars.json",
+    ),
+    *(
+        "*.tfstate",
+        "*.tfstate.*",
+        ".terraformrc",
+        "terraform.rc",
+        ".pulumi",
+        "connectionstrings.config",
+        "*.publishsettings",
+    ),
+    *("wp-config.php", "localsettings.php", "*.rdp", "*.nmconnection", "wpa_supplicant.conf", "*.har"),
+    # keys and certificates
+    *(
+        "*.pem",
+        "*.key",
+        "*.crt",
+        "*.cert",
+        "*.cer",
+        "*.der",
+        "*.csr",
+        "*.p7b",
+        "*.p8",
+        "*.p12",
+        "*.pkcs12",
+        "*.pfx",
+    ),
+    *(
+        "*.jks",
+        "*.jceks",
+        "*.bcfks",
+        "*.keystore",
+        "*.pgp",
+        "*.gpg",
+        "*.asc",
+        "*.ppk",
+        "*.kdb",
+        "*.kdbx",
+        "*.age",
+    ),
+    *(
+        "*.ovpn",
+        "*.mobileprovision",
+        "*.keytab",
+        "*.priv",
+        "*.privkey",
+        "*.psk",
+        "wg*.conf",
+        "*.jwk",
+        "*.jwt",
+    ),
+    *(
+        "*.keychain",
+        "*.keychain-db",
+        "*.agilekeychain",
+        "*.opvault",
+        "*.1pif",
+        "secring.*",
+        "wallet.dat",
+        "*.wallet",
+    ),
+    *(
+        "id_rsa*",
+        "id_dsa*",
+        "id_ecdsa*",
+        "id_ed25519*",
+        "*_{rsa,dsa,ecdsa,ed25519}",
+        "ssh_host_*_key",
+        "master.key",
+    ),
+    *("authorized_keys", "known_hosts", ".ssh", ".gnupg"),
+    # credentials of tools
+    *(
+        ".netrc",
+        "_netrc",
+        ".authinfo*",
+        "authinfo*",
+        ".pgpass",
+        "pgpass.conf",
+        ".pg_service.conf",
+        ".my.cnf",
+        ".mylogin.cnf",
+    ),
+    *(
+        ".npmrc",
+        ".yarnrc*",
+        ".pypirc",
+        ".condarc",
+        "pip.conf",
+        "nuget.config",
+        ".m2/settings*.xml",
+        ".gradle/gradle.properties",
+    ),
+    *(
+        "auth.json",
+        ".dockercfg",
+        ".dockerconfigjson",
+        ".docker",
+        ".git-credentials",
+        ".svn/auth",
+        ".subversion/auth",
+    ),
+    *(
+        "{.,}htpasswd*",
+        "{.,}htdigest*",
+        ".passwd*",
+        "etc/{passwd,shadow}*",
+        ".vnc",
+        ".smbcredentials",
+        ".lftprc",
+        ".ftpconfig",
+    ),
+    *(
+        "sftp.json",
+        "sftp-config.json",
+        ".remote-sync.json",
+        "filezilla.xml",
+        "sitemanager.xml",
+        "recentservers.xml",
+    ),
+    *(
+        ".msmtprc",
+        ".fetchmailrc",
+        ".offlineimaprc",
+        ".mbsyncrc",
+        ".muttrc",
+        ".wgetrc",
+        ".curlrc",
+        "{.,}rclone.conf",
+    ),
+    *(
+        ".config/gh",
+        ".config/hub",
+        ".config/glab-cli",
+        ".config/doctl",
+        ".config/hcloud",
+        ".config/rclone",
+        ".config/configstore",
+    ),
+    *(
+        ".aws",
+        ".azure",
+        ".kube",
+        "kubeconfig*",
+        "*.kubeconfig",
+        ".boto",
+        ".s3cfg",
+        "gcloud",
+        ".oci",
+        ".aliyun",
+        ".bluemix",
+    ),
+    *(
+        ".linode-cli",
+        ".databrickscfg",
+        ".snowsql",
+        ".dbt",
+        ".fly",
+        ".netlify",
+        ".vercel",
+        ".wrangler",
+        ".cloudflared",
+    ),
+    *(
+        "kaggle.json",
+        ".ngrok*",
+        "ngrok.yml",
+        ".p4tickets",
+        ".irssi",
+        ".purple",
+        "logins.json",
+        "key{3,4}.db",
+        "cookies.*",
+    ),
+    # names that say so
+    *(
+        "credentials",
+        "*credential*",
+        "*{private,api,access}{_,-,}key*",
+        "*{account,gcp,firebase,google}*key*.json",
+    ),
+    *(
+        "*{-,_}key.json",
+        "service-account*.json",
+        "service_account*.json",
+        "*firebase-adminsdk*.json",
+        "client_id.json",
+    ),
+    *(
+        "google-services.json",
+        "googleservice-info.plist",
+        "oauth*.json",
+        "adc.json",
+        "*secret*",
+        "*password*",
+        "*.pwd",
+    ),
+    *(
+        ".token",
+        ".tokens",
+        "*.token",
+        ".*token",
+        "*_token",
+        "huggingface/token",
+        "*token*.json",
+        "*token*.txt",
+        ".vault*",
+        "vault*.yml",
+        "vault*.yaml",
+    ),
+    *(".bash_history", ".*_history", ".viminfo", ".lesshst"),
 ]
+# A copy of a secret is a secret: server.pem.bak, .npmrc~, id_rsa.old.
+_COPY = re.compile(
+    r"(?:[.-](?:bak|backup|back|old|orig|save|saved|copy|tmp|temp|dist|swp|swo|local|prod|\d+)|~)+$",
+    re.IGNORECASE,
+)
 # Source code about secrets is no secret: `reset_password.py` is a file like others, `secret.yaml` is not.
 _SOURCES = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|vue|svelte|java|kt|scala|go|rs|c|cc|cpp|h|hpp|cs|rb|php|swift|lua"
     r"|ex|exs|md|rst|html|css)$",
     re.IGNORECASE,
 )
-_LOOSE = frozenset({"*secret*", "*password*", "*credential*", "*{private,api,access}{_,-,}key*"})
+_LOOSE = frozenset(
+    {
+        "*secret*",
+        "*password*",
+        "*credential*",
+        "*{private,api,access}{_,-,}key*",
+        "*.env.*",
+        "*_token",
+        "cookies.*",
+    }
+)
 _SCHEMES = frozenset({"file", "untitled", "vscode-notebook-cell"})
-_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
 
 
 class Exclusions:
@@ -106,22 +272,24 @@ class Exclusions:
 
     def reason_for(self, uri: str, text: str = "") -> Silence | None:
         """Find the reason for excluding a file; None if there is none."""
-        if urlsplit(uri).scheme not in _SCHEMES:
+        try:
+            scheme, paths = urlsplit(uri).scheme, paths_of(uri)
+        except ValueError:  # it names no file that there can be: a zero byte, half of an address
             return Silence.EXCLUDED_SCHEME
-        if any(map(self.is_secret_path, paths_of(uri))):
+        if scheme not in _SCHEMES:
+            return Silence.EXCLUDED_SCHEME
+        if any(map(self.is_secret_path, paths)):
             return Silence.EXCLUDED
         if len(text) > LIMIT_CHARACTERS:
             return Silence.TOO_LARGE
-        return Silence.EXCLUDED if has_private_key(text) else None
+        return Silence.SECRET if has_secret(text) else None
 
     def is_secret_path(self, path: str) -> bool:
-        if any(pattern.search(path) for pattern in self._always):
+        """Is it the path of a secret, or of a copy of one?"""
+        original = _COPY.sub("", path)
+        if any(pattern.search(each) for pattern in self._always for each in {path, original}):
             return True
         return not _SOURCES.search(path) and any(pattern.search(path) for pattern in self._not_for_sources)
-
-
-def has_private_key(text: str) -> bool:
-    return _PRIVATE_KEY.search(text) is not None
 
 
 def paths_of(uri: str) -> set[str]:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import time
-import traceback
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
@@ -13,13 +12,15 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from lsp.document import Document, trimmed
-from lsp.exclusions import LIMIT_CHARACTERS, has_private_key
+from lsp.exclusions import LIMIT_CHARACTERS, LIMIT_LINE
+from lsp.failures import describe_failure
 from lsp.fetch import ServiceUnavailable
 from lsp.file_view import FileView
 from lsp.question import Question, QuestionState
 from lsp.suggestions import Answer, Suggestion, follow, is_along, is_whole
 from model.editing.change import Change
 from model.editing.lines import Splice
+from model.secret_text import has_secret
 from model.silence import Silence
 
 if TYPE_CHECKING:  # imported when the service is there: they bring the tokenizer and the wire with them
@@ -123,10 +124,8 @@ class FileSession:
             return []
         splices = self._document.update(events, version)
         changes = [splice.change for splice in splices]
-        if len(self._document) > LIMIT_CHARACTERS:
-            self.exclude(Silence.TOO_LARGE)
-        elif any(has_private_key(change.text) for change in changes):
-            self.exclude(Silence.EXCLUDED)
+        if (reason := self._find_reason(splices)) is not None:
+            self.exclude(reason)
         else:
             self._changed_time = now
             accepted = self._is_acceptance(splices)
@@ -136,6 +135,14 @@ class FileSession:
                 self._recorder.follow(splices, now, accepted=accepted, rewrite=rewrite)
             self._follow(changes)
         return changes
+
+    def _find_reason(self, splices: Sequence[Splice]) -> Silence | None:
+        """Find a reason to exclude the file in the lines that changes left. A key may complete a secret."""
+        if len(self._document) > LIMIT_CHARACTERS:
+            return Silence.TOO_LARGE
+        if any(len(line) > LIMIT_LINE for splice in splices for line in splice.new):
+            return Silence.LONG_LINE
+        return Silence.SECRET if any(has_secret("".join(splice.new)) for splice in splices) else None
 
     def exclude(self, reason: Silence) -> None:
         """Forget the text and everything that was made from it."""
@@ -317,8 +324,7 @@ class FileSession:
         try:
             await work()
         except Exception as error:
-            frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-            _log.error("no answer: %s at %s", type(error).__name__, " ".join(frames))
+            _log.error("no answer: %s", describe_failure(error))
             self._settle(Answer(silence=Silence.INTERNAL))
 
     def _view(self, recorder: "Recorder") -> FileView:

@@ -7,7 +7,8 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -77,14 +78,15 @@ class Predictions:
     def model(self) -> ServedModel | None:
         return self._model
 
-    async def run(self) -> AsyncIterator[ServedModel | ServiceUnavailable]:
+    async def run(self) -> AsyncGenerator[ServedModel | ServiceUnavailable]:
         """Keep the connection. Yields the model after each connection, the problem after each loss."""
-        async for event in self._client.run():
-            if isinstance(event, ServiceUnavailable):
-                yield event
-            else:
-                self._model = self._read_model(event)
-                yield self._model
+        async with aclosing(self._client.run()) as events:
+            async for event in events:
+                if isinstance(event, ServiceUnavailable):
+                    yield event
+                else:
+                    self._model = self._read_model(event)
+                    yield self._model
 
     def configure(self, settings: Settings) -> None:
         """Use new settings; those about the service itself need new Predictions."""

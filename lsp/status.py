@@ -10,7 +10,9 @@ _STATES = {
     Silence.LANGUAGE_OFF: "off",
     Silence.EXCLUDED: "off",
     Silence.EXCLUDED_SCHEME: "off",
+    Silence.SECRET: "off",
     Silence.TOO_LARGE: "off",
+    Silence.LONG_LINE: "off",
 }
 
 

@@ -9,6 +9,7 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Iterable
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types
@@ -17,6 +18,7 @@ from lsp.data_paths import dismissals_file, recordings_folder
 from lsp.dismissals import Dismissals
 from lsp.document import Document
 from lsp.exclusions import Exclusions
+from lsp.failures import describe_failure, watch_tasks
 from lsp.fetch import ServiceUnavailable
 from lsp.file_session import FileSession
 from lsp.question import QuestionState
@@ -36,6 +38,7 @@ _SWITCH_SECONDS = 2.0  # an editor takes up to this long to read files again aft
 # More files opened at once than this are a restored session, not files to edit now.
 _CROWD_FILES = 3
 _CROWD_SECONDS = 1.0
+_RETRY_SECONDS = (0.5, 30.0)  # first and longest pause after a failure of our own
 _log = logging.getLogger(__name__)
 
 
@@ -76,10 +79,15 @@ class Workspace:
 
     # --- beginning and end ---
 
+    @property
+    def is_started(self) -> bool:
+        return self._following is not None
+
     def start(self) -> None:
         """Look for the service. Needs a running event loop."""
         from lsp.predictions import Predictions
 
+        watch_tasks()
         self._logged_problems.clear()
         self._bundle = ""
         self._predictions = Predictions(self.settings, Dismissals(dismissals_file()), self.counters)
@@ -137,11 +145,15 @@ class Workspace:
         if not self._is_crowded():
             self._prepare(file)
 
-    def change(self, uri: str, events: Iterable[types.TextDocumentContentChangeEvent], version: int) -> None:
+    def change(
+        self, uri: str, events: Iterable[types.TextDocumentContentChangeEvent], version: int | None
+    ) -> None:
+        """Take in the changes of one notification. An editor that names no version counts none: we count them."""
         file = self.files.get(uri)
         if file is None:
             _log.warning("a change of a file that is not open")
             return
+        version = file.document.version + 1 if version is None else version
         if not self._is_focus_told:
             self._focused = uri
         before = file.document.text if self._recording is not None else ""
@@ -149,6 +161,7 @@ class Workspace:
         changes = file.change(events, version, now, rewrite=now < self._switched_until)
         if file.excluded is not None:
             self._release(file)
+            self._refresh_status()
             return
         if self._recording is not None:
             self._recording.write_changes(file.document, before, changes)
@@ -157,6 +170,13 @@ class Workspace:
         silence = self._find_silence(file)
         if silence is not None or not file.answer_at_once(self._predictions):
             self._ask(file)
+
+    def lose(self, uri: str) -> None:
+        """Leave a file alone after a change that could not be taken in: our text of it may not be the editor's."""
+        file = self._find_file(uri)
+        if file is not None:
+            file.exclude(Silence.INTERNAL)
+            self._release(file)
 
     def save(self, uri: str) -> None:
         file = self._find_file(uri)
@@ -289,12 +309,26 @@ class Workspace:
     # --- the service ---
 
     async def _follow(self, predictions: "Predictions") -> None:
-        """Note each connection to the service, and each loss."""
-        async for event in predictions.run():
-            if isinstance(event, ServiceUnavailable):
-                self._note_loss(event)
-            else:
-                self._note_connection(event)
+        """Note each connection to the service, and each loss, until we stop."""
+        pause, longest = _RETRY_SECONDS
+        while self._predictions is predictions:
+            try:
+                async with aclosing(predictions.run()) as events:
+                    async for event in events:
+                        if isinstance(event, ServiceUnavailable):
+                            self._note_loss(event)
+                        else:
+                            self._note_connection(event)
+            except (
+                Exception
+            ) as error:  # whatever it is: without this task nothing would ever be suggested again
+                _log.error("the connection failed: %s", describe_failure(error))
+                problem = ServiceUnavailable(
+                    "internal", f"the language server failed: {type(error).__name__}"
+                )
+                self._note_loss(problem)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, longest)
 
     def _note_connection(self, model: "ServedModel") -> None:
         if model.bundle != self._bundle:  # another tokenizer
@@ -420,7 +454,9 @@ class Workspace:
         if self._predictions is not None:
             self._predictions.close(file.uri)
         if self._recording is not None:
-            self._recording.forget(file.document)
+            if file.excluded is Silence.SECRET:
+                self._recording.erase(file.document)  # the keys before the last one of the secret
+            self._recording.close(file.document)
 
     def _is_crowded(self) -> bool:
         """Are so many files being opened that the user cannot mean each of them?"""

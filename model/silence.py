@@ -20,7 +20,9 @@ class Silence(StrEnum):
     LANGUAGE_OFF = "language-off"
     EXCLUDED = "excluded"
     EXCLUDED_SCHEME = "excluded-scheme"
+    SECRET = "secret"
     TOO_LARGE = "too-large"
+    LONG_LINE = "long-line"
     # The question came at the wrong time.
     NOT_OPEN = "not-open"
     STALE = "stale"
@@ -52,8 +54,10 @@ _SENTENCES = {
     Silence.SNOOZED: "Suggestions are snoozed.",
     Silence.LANGUAGE_OFF: "Suggestions are off for this language.",
     Silence.EXCLUDED: "This file is excluded because it may hold secrets.",
+    Silence.SECRET: "A key, token or password stands in this file: it is left alone until you open it again without.",
     Silence.EXCLUDED_SCHEME: "Only files on disk and untitled files get suggestions.",
     Silence.TOO_LARGE: "This file is too large.",
+    Silence.LONG_LINE: "You changed a very long line: this file is left alone until you open it again.",
     Silence.NOT_OPEN: "This file is not open.",
     Silence.STALE: "The text has changed since the question.",
     Silence.SUPERSEDED: "A newer question replaced this one.",

@@ -53,6 +53,7 @@ class ScriptedService:
     seconds: float = 0.0  # that each message takes
     port: int = 0
     tokenizer: Tokenizer = field(default_factory=small_tokenizer)
+    tokenizer_json: str = ""  # none: that of the tokenizer
     heard: list[Any] = field(default_factory=list)
     sessions: dict[str, Session] = field(default_factory=dict)
     _server: Server | None = None
@@ -93,7 +94,7 @@ class ScriptedService:
                 limit_edits=self.limit_edits,
                 calibration={"knots": {}, "thresholds": {"hunk": self.threshold}},
                 provider="none",
-                tokenizer=self.tokenizer.json,
+                tokenizer=self.tokenizer_json or self.tokenizer.json,
             ).model_dump_json()
             headers = Headers({"Content-Type": "application/json", "Content-Length": str(len(body.encode()))})
             return Response(200, "OK", headers, body.encode())

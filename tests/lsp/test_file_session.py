@@ -149,7 +149,7 @@ async def test_a_dismissed_suggestion_leaves_and_does_not_return(tmp_path: Path)
     ("text", "reason"),
     [
         ("x" * (LIMIT_CHARACTERS + 1), Silence.TOO_LARGE),
-        ("-----BEGIN PRIVATE KEY-----\n", Silence.EXCLUDED),
+        ("-----BEGIN PRIVATE KEY-----\n", Silence.SECRET),
     ],
 )
 async def test_a_change_may_exclude_the_file(tmp_path: Path, text: str, reason: Silence) -> None:

@@ -420,3 +420,84 @@ async def test_a_dismissal_while_a_question_is_open_does_not_cost_its_answer(
         best = (await desk.answer()).best
         assert best is not None
         assert best.change.text == "log"
+
+
+async def test_a_model_that_cannot_be_read_is_told_once_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    service = await ScriptedService(tokenizer_json="{}").start()
+    screen = Screen()
+    workspace = Workspace(screen, Settings(service_address=service.address))
+    workspace.start()
+    await until(lambda: workspace.status.state == "trouble")
+    assert workspace.status.reason == "internal"
+    service.tokenizer_json = service.tokenizer.json
+    await until(lambda: workspace.status.state == "ready")
+    assert len([message for message in screen.messages if "failed" in message]) == 1
+    await workspace.stop()
+    await service.stop()
+
+
+async def test_a_change_that_cannot_be_taken_in_ends_the_file_and_not_its_truth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch, record=True) as desk:
+        desk.change(Change(0, 0, "("))
+        desk.workspace.lose(URI)
+        assert desk.file.excluded is Silence.INTERNAL
+        desk.workspace.change(URI, [types.TextDocumentContentChangeWholeDocument(text="b")], 9)
+        assert len(desk.file.document) == 0
+        desk.workspace.open(URI, "python", 10, TEXT)
+        assert desk.file.excluded is None
+
+
+async def test_an_editor_without_versions_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.workspace.change(URI, [types.TextDocumentContentChangeWholeDocument(text="(" + TEXT)], None)
+        assert desk.file.document.text == "(" + TEXT
+        assert (await desk.answer()).best is not None
+
+
+PRIVATE_KEY = "-----BEGIN RSA PRIVATE" + " KEY-----"  # in two parts: this file holds none
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.mark.parametrize("secret", [PRIVATE_KEY, TOKEN], ids=["private key", "token"])
+@pytest.mark.parametrize("size", [1, 9, 100], ids=["typed", "in pieces", "pasted"])
+async def test_a_secret_is_neither_recorded_nor_kept_by_the_service_and_the_status_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret: str, size: int
+) -> None:
+    async with working(tmp_path, monkeypatch, record=True) as desk:
+        for start in range(0, len(secret), size):
+            desk.change(Change(start, start, secret[start : start + size]))
+        assert desk.file.excluded is Silence.SECRET
+        assert len(desk.file.document) == 0
+        assert desk.workspace.status.reason == "secret"
+        await until(lambda: URI not in desk.service.sessions)
+        recorded = "".join(file.read_text() for file in (tmp_path / "likewise" / "recordings").glob("*"))
+        assert "a.py" not in recorded
+        assert "changed" not in recorded
+
+
+async def test_one_letter_that_completes_a_secret_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch, text=PRIVATE_KEY.replace("Y", "") + "\nabc\n") as desk:
+        assert desk.file.excluded is None
+        place = PRIVATE_KEY.index("Y")
+        desk.change(Change(place, place, "Y"))
+        assert desk.file.excluded is Silence.SECRET
+
+
+async def test_a_key_in_a_very_long_line_lets_the_file_go_with_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch, text=TEXT + "x = [" + "1, " * 10_000 + "]\n" + TEXT) as desk:
+        desk.change(Change(0, 3, "(y)"))  # elsewhere in the file all is as usual
+        assert (await desk.answer()).best is not None
+        desk.change(Change(len(TEXT) + 9, len(TEXT) + 9, "2"))
+        assert desk.file.excluded is Silence.LONG_LINE
+        assert desk.workspace.status.reason == "long-line"

@@ -12,9 +12,10 @@ from typing import Any
 from model.editing.edits import Instance
 from model.editing.lines import segments
 from model.editing.tokenizer import hash_of
+from model.secret_text import has_secret
 from training.data.dataset import DatasetWriter, Kind
 from training.data.line_cache import CachingTokenizer
-from training.sources.filters import check_change, has_secret
+from training.sources.filters import check_change
 from training.sources.recording_reader import recorded_trajectories
 from training.sources.vscode_history import read_saved_files
 from training.trajectories.excerpts import ExcerptCutter
