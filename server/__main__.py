@@ -26,6 +26,7 @@ from model.editing.edits import END, START
 from model.inference.bundle import DEFAULT, Bundle, BundleError, OldBundleError
 from model.inference.predictor import Predictor
 from server.app import create_app
+from server.http_protocol import choose_protocol
 from server.logs import set_up_logs
 from server.parent import is_running
 from server.settings import Settings, read_settings
@@ -88,10 +89,12 @@ def _listen(settings: Settings) -> socket.socket:
 def _configure(predictor: Predictor, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         create_app(predictor, settings),
+        http=choose_protocol(settings.limit_request_seconds),
         log_config=None,
         access_log=False,
         server_header=False,
         ws_max_size=settings.limit_body_bytes,
+        ws_max_queue=2,  # of messages that were received and not read yet: each may be large
         ws_per_message_deflate=False,  # on loopback it costs more than it saves
         timeout_graceful_shutdown=2,
     )

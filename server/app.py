@@ -3,15 +3,18 @@
 import asyncio
 import contextlib
 import functools
+import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, FastAPI, Request, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from fastapi.routing import APIRoute
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.exceptions import HTTPException
 
@@ -21,6 +24,7 @@ from server.heap import trim_heap
 from server.metrics import MeasuredRequests
 from server.scheduler import Overloaded
 from server.schema import (
+    LARGE_BYTES,
     OTHER_WIRE_VERSION,
     WIRE_VERSION,
     Feedback,
@@ -42,11 +46,13 @@ from server.suggest import Refused, answer_request, limit_edits
 _log = logging.getLogger(__name__)
 
 _SWEEP_SECONDS = 10.0
+_BYTES_OF_NUMBER = 36  # in a list: a reference and the number itself
 # Our own page: the usual ones load their scripts from elsewhere, and this machine may be offline for a reason.
 _DOCS = Path(__file__).with_name("docs.html")
 _DOCS_POLICY = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 STATUS = {
+    "too-much-work": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "text-too-long": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "state-too-long": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "other-bundle": HTTPStatus.CONFLICT,
@@ -199,8 +205,33 @@ def _add_status_routes(app: FastAPI, engine: Engine) -> None:
         )
 
 
+class _PatientRequest(Request):
+    """A request whose large body is read in a thread."""
+
+    async def json(self) -> Any:
+        body = await self.body()
+        if len(body) <= LARGE_BYTES:
+            return json.loads(body)
+        engine: Engine = self.app.state.engine
+        return await engine.scheduler.read(lambda: json.loads(body))
+
+
+class _PatientRoute(APIRoute):
+    """A route that keeps the event loop free while a large body is read."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_patiently(request: Request) -> Response:
+            return await handle(_PatientRequest(request.scope, request.receive))
+
+        return handle_patiently
+
+
 def _add_predict(app: FastAPI, engine: Engine) -> None:
-    @app.post(
+    router = APIRouter(route_class=_PatientRoute)
+
+    @router.post(
         "/predict",
         tags=["predict"],
         summary="The next edit, from a text or tokens and what was done to them",
@@ -209,11 +240,13 @@ def _add_predict(app: FastAPI, engine: Engine) -> None:
     async def predict(request: PredictRequest) -> PredictResponse:
         return await _answer(engine, request)
 
+    app.include_router(router)
+
 
 async def _answer(engine: Engine, request: TextRequest | TokenRequest) -> PredictResponse:
     """Answer a request. All of it is scheduled as an encoding: it never delays a stream."""
     work = functools.partial(answer_request, engine.predictor, request, engine.settings)
-    done = await engine.scheduler.encode(work)
+    done = await engine.scheduler.encode(work, _count_bytes(request))
     response, timings = done.value, done.value.timings
     timings.waiting = 1000 * done.waiting_seconds
     metrics = engine.metrics
@@ -223,6 +256,13 @@ async def _answer(engine: Engine, request: TextRequest | TokenRequest) -> Predic
     metrics.count_answer(len(response.suggestions), response.silence)
     _log.debug("predicted", extra={"silence": response.silence, "timings": timings.model_dump()})
     return response
+
+
+def _count_bytes(request: TextRequest | TokenRequest) -> int:
+    """About the memory that a request takes while it waits."""
+    if isinstance(request, TokenRequest):
+        return _BYTES_OF_NUMBER * len(request.state)
+    return sys.getsizeof(request.text) + sum(sys.getsizeof(edit.text) for edit in request.edits)
 
 
 def _add_stream(app: FastAPI, engine: Engine) -> None:

@@ -18,6 +18,7 @@ class Engine:
         self.scheduler = Scheduler(
             step_threads=settings.step_threads,
             limit_waiting=settings.limit_waiting,
+            limit_waiting_bytes=settings.limit_waiting_bytes,
             metrics=self.metrics,
             together=predictor.provider == "CUDAExecutionProvider",
         )

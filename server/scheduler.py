@@ -1,6 +1,8 @@
-"""Scheduler: threads for steps, which take milliseconds while a user types, and one thread for encodings, which take long.
+"""Scheduler: threads for steps, which take milliseconds while a user types, one thread for encodings, which take long, and one
+that reads large messages.
 
-An encoding of a large file never delays another session's step. The threads sleep when there is nothing to do.
+An encoding of a large file never delays another session's step. The threads sleep when there is nothing to do. Large messages
+are read one after another, so only one of them is in memory as Python's objects.
 
 On the CPU each step is handed to a thread by itself: one batch of several steps is slower there than one after another. On
 CUDA, where all steps share one device, the steps that wait are handed over together, run back to back, and their callers
@@ -47,12 +49,21 @@ class Scheduler:
     """Runs functions in threads and awaits their results."""
 
     def __init__(
-        self, *, step_threads: int, limit_waiting: int, metrics: Metrics, together: bool = False
+        self,
+        *,
+        step_threads: int,
+        limit_waiting: int,
+        metrics: Metrics,
+        limit_waiting_bytes: int = 2**30,
+        together: bool = False,
     ) -> None:
         """`together`: steps that wait are handed over together."""
         self._steps = ThreadPoolExecutor(1 if together else step_threads, thread_name_prefix="step")
         self._encodes = ThreadPoolExecutor(1, thread_name_prefix="encode")
+        self._reads = ThreadPoolExecutor(1, thread_name_prefix="read")
         self._limit_waiting = limit_waiting
+        self._limit_waiting_bytes = limit_waiting_bytes
+        self._waiting_bytes = 0
         self._metrics = metrics
         self._together = together
         self._waiting: deque[_Job] = deque()
@@ -75,20 +86,30 @@ class Scheduler:
         done: Done[T] = await job.future
         return done
 
-    async def encode(self, function: Callable[[], T]) -> Done[T]:
+    async def read(self, function: Callable[[], T]) -> T:
+        """Read a large message: on the event loop all others would wait for it."""
+        return await asyncio.get_running_loop().run_in_executor(self._reads, function)
+
+    async def encode(self, function: Callable[[], T], nbytes: int = 0) -> Done[T]:
+        """Run an encoding. `nbytes` is the memory that its request takes while it waits."""
         if self.is_full:
             raise Overloaded(f"{self.encodes_waiting} requests are waiting already")
+        if self.encodes_waiting and self._waiting_bytes + nbytes > self._limit_waiting_bytes:
+            raise Overloaded(f"{self.encodes_waiting} large requests are waiting already")
         self.encodes_waiting += 1
+        self._waiting_bytes += nbytes
         try:
             timed = self._measure("encode", lambda: self._run_and_trim(function))
             # A cancelled caller takes what has not begun out of the queue; what runs, runs to its end.
             return await asyncio.get_running_loop().run_in_executor(self._encodes, timed)
         finally:
             self.encodes_waiting -= 1
+            self._waiting_bytes -= nbytes
 
     def close(self) -> None:
         self._steps.shutdown(wait=False, cancel_futures=True)
         self._encodes.shutdown(wait=False, cancel_futures=True)
+        self._reads.shutdown(wait=False, cancel_futures=True)
 
     def _measure(self, work: str, function: Callable[[], T]) -> Callable[[], Done[T]]:
         asked = time.perf_counter()

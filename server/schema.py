@@ -39,6 +39,8 @@ LIMIT_PREFIX = 256
 # A longer list is not read to its end. A history holds far fewer edits, and has its own error for that.
 _LIMIT_EDITS = 20_000
 _LIMIT_NAME = 4096
+# Reading a larger message takes milliseconds: it is done in a thread.
+LARGE_BYTES = 100_000
 
 WIRE_VERSION = 1
 OTHER_WIRE_VERSION = "other-wire-version"
@@ -309,8 +311,10 @@ class Close(_Message):
     document: DocumentName
 
 
-ClientMessage = Annotated[Open | Edits | Predict | Close, Field(discriminator="type")]
-client_message: TypeAdapter[Open | Edits | Predict | Close] = TypeAdapter(ClientMessage)
+ClientMessage = Open | Edits | Predict | Close
+client_message: TypeAdapter[ClientMessage] = TypeAdapter(
+    Annotated[ClientMessage, Field(discriminator="type")]
+)
 
 
 # --- the stream: from the service ---

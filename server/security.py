@@ -6,6 +6,7 @@ leave out its Origin: so a foreign Host or Origin is refused, on HTTP and on the
 
 import hmac
 import logging
+import re
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
@@ -18,6 +19,7 @@ from server.settings import Settings, is_loopback
 
 _log = logging.getLogger(__name__)
 
+_HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[^:\[\]]*))(?::[0-9]*)?")
 _LONGEST_PATH = 40  # of a path in a log
 # They only show that the service runs, and a browser that opens the page cannot send a token.
 _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
@@ -97,9 +99,9 @@ def _too_large(limit: int) -> str:
 
 
 def _without_port(header: str) -> str:
-    if header.startswith("["):
-        return header[1:].partition("]")[0]
-    return header.partition(":")[0].lower()
+    """The name in a Host header; empty if the header is not exactly a name or an address with an optional port."""
+    found = _HOST.fullmatch(header)
+    return (found["six"] or found["name"] or "").lower() if found else ""
 
 
 async def _refuse(

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
@@ -10,9 +11,6 @@ from model.inference.history import AnyHistory
 from server.metrics import Metrics
 from server.schema import Predict
 from server.settings import Settings
-
-# While a state waits to be encoded there is no cache to count yet; a list of token ids takes about this much.
-_BYTES_OF_TOKEN = 8
 
 _numbers = itertools.count(1)
 
@@ -27,7 +25,9 @@ class Session:
         self.number = next(_numbers)  # names it in the log, which must not hold the document's own name
         self.document = document
         self.opened_version = self.version = version
-        self.state = state
+        self.state = array(
+            "i", state
+        )  # a tenth of the list that came over the wire; empty once it is encoded
         self.edits: list[Edit] = []
         self.history: AnyHistory | None = None
         self.waiting: Predict | None = None  # the newest question that no task works on yet
@@ -44,7 +44,13 @@ class Session:
 
     @property
     def nbytes(self) -> int:
-        return self.history.nbytes if self.history is not None else _BYTES_OF_TOKEN * len(self.state)
+        waiting = self.state.itemsize * len(self.state)
+        return waiting + (self.history.nbytes if self.history is not None else 0)
+
+    def begin(self, history: AnyHistory) -> None:
+        """Take the encoded state."""
+        self.history = history
+        self.state = array("i")
 
     def change(self, version: int, keep: int, append: Sequence[Edit]) -> None:
         self._synced = min(self._synced, keep)

@@ -28,15 +28,18 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()  # beyond loopback and `host`: names of a proxy or a tunnel
     allowed_origins: tuple[str, ...] = ()  # web pages, other than our own, that may call
     limit_body_bytes: int = 4_000_000  # of a request or a message: reading it blocks all others
-    limit_text: int = 2_000_000  # code points
+    limit_request_seconds: float = 20.0  # in which a request must come in whole
+    limit_text: int = 1_000_000  # code points
     limit_tokens: int = 500_000
     limit_edits: int = 1_000  # of one request in text; a history holds as many as the bundle says
+    limit_work: int = 50_000_000  # code points of a text times its edits: each edit may walk through the text
     limit_connections: int = 64
     limit_documents: int = 200  # of one connection
     limit_sessions: int = 256
     limit_session_bytes: int = 256_000_000  # caches of all sessions together; about 12 files of 8,000 tokens
     limit_idle_seconds: float = 1_800.0
     limit_waiting: int = 64  # encodings that wait for a worker before the next is refused
+    limit_waiting_bytes: int = 100_000_000  # of all requests that wait for a worker
     step_threads: int = 2
 
     def __post_init__(self) -> None:

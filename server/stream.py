@@ -12,6 +12,8 @@ from model.silence import Silence
 from server.engine import Engine
 from server.scheduler import Overloaded
 from server.schema import (
+    LARGE_BYTES,
+    ClientMessage,
     Close,
     Edits,
     Open,
@@ -57,16 +59,35 @@ class Connection:
     async def receive(self, text: str) -> None:
         """Take one message. Its work goes on in the background; order is kept within a document."""
         try:
-            message = client_message.validate_json(text)
+            if len(text) > LARGE_BYTES:
+                message, session = await self._engine.scheduler.read(lambda: self._read(text))
+            else:
+                message, session = self._read(text)
         except ValidationError as error:
             await self._send(
                 StreamError(code="invalid-message", message=explain_errors(error.errors(include_input=False)))
             )
             return
         try:
-            await self._dispatch(message)
+            if isinstance(session, Refused):
+                raise session
+            await self._dispatch(message, session)
         except Refused as refused:
             await self._fail(message.document, refused, version_of(message), request_of(message))
+
+    def _read(self, text: str) -> tuple[ClientMessage, Session | Refused | None]:
+        """Read a message. For an `open`, also make its session, which holds the state in far less memory."""
+        message = client_message.validate_json(text)
+        if not isinstance(message, Open):
+            return message, None
+        try:
+            check_bundle(message.bundle, self._engine.predictor)
+            check_state(message.state, self._engine.predictor, self._engine.settings)
+        except Refused as refused:
+            return message, refused
+        session = Session(message.document, message.version, message.state)
+        message.state.clear()
+        return message, session
 
     async def close(self) -> None:
         """Forget all documents; work that still waits is not done."""
@@ -77,10 +98,12 @@ class Connection:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _dispatch(self, message: Open | Edits | Predict | Close) -> None:
-        if isinstance(message, Open):
-            await self._open(message)
-        elif isinstance(message, Close):
+    async def _dispatch(self, message: ClientMessage, opened: Session | None) -> None:
+        if opened is not None:
+            await self._open(opened)
+            return
+        assert not isinstance(message, Open)
+        if isinstance(message, Close):
             await self._end(message.document)
         elif (session := self._find(message.document)) is None:
             await self._reopen(message, "unknown-document")
@@ -89,17 +112,14 @@ class Connection:
         else:
             await self._ask(session, message)
 
-    async def _open(self, message: Open) -> None:
+    async def _open(self, session: Session) -> None:
         engine = self._engine
-        check_bundle(message.bundle, engine.predictor)
-        check_state(message.state, engine.predictor, engine.settings)
-        await self._end(message.document)
+        await self._end(session.document)
         self._forget_dead()
         if len(self._documents) >= engine.settings.limit_documents:
             limit = engine.settings.limit_documents
             raise Refused("too-many-documents", f"A connection has at most {limit} documents: close some.")
-        session = Session(message.document, message.version, message.state)
-        self._documents[message.document] = session
+        self._documents[session.document] = session
         engine.sessions.add(session)
         self._serve(session)
 
@@ -178,7 +198,7 @@ class Connection:
 
         done = await engine.scheduler.encode(encode)
         if done.value is not None and session.is_alive:
-            session.history = done.value
+            session.begin(done.value)
             engine.sessions.trim()
             await self._send(Opened(document=session.document, version=session.opened_version))
 

@@ -194,6 +194,9 @@ def _check_text(request: TextRequest, settings: Settings) -> None:
     if len(request.edits) > settings.limit_edits:
         raise Refused("too-many-edits", f"More than {settings.limit_edits} edits: send the newest.")
     length = len(request.text)
+    if length * len(request.edits) > settings.limit_work:
+        most = settings.limit_work // length
+        raise Refused("too-much-work", f"The text is so long that at most {most} edits fit: send the newest.")
     for index, edit in enumerate(request.edits):
         if not edit.start <= edit.end <= length:
             reason = f"change from {edit.start} to {edit.end} is outside a text of {length} characters"

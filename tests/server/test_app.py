@@ -1,4 +1,5 @@
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -237,3 +238,31 @@ def test_the_examples_in_the_schema_work(client: TestClient) -> None:
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     assert client.post("/predict", json=schemas["TextRequest"]["examples"][0]).status_code == 200
     assert client.post("/feedback", json=schemas["Feedback"]["examples"][0]).status_code == 200
+
+
+def test_a_large_body_is_read_while_others_are_served(make_client: Callable[..., TestClient]) -> None:
+    client = make_client()
+    gate = threading.Event()
+    app: Any = client.app
+    app.state.engine.scheduler._reads.submit(gate.wait, 30)  # the thread that reads has something to do
+    large = {"text": "x = 1\n" * 20_000, "edits": []}
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(client.post("/predict", json=large)))
+    asking.start()
+    assert client.get("/healthz").status_code == 200
+    assert client.post("/predict", json={"text": "x = 1", "edits": []}).status_code == 200
+    assert answers == []
+    gate.set()
+    asking.join()
+    assert answers[0].status_code == 200
+
+
+def test_a_long_text_with_many_edits_is_refused_with_the_number_that_fits(
+    make_client: Callable[..., TestClient],
+) -> None:
+    client = make_client(limit_work=1000)
+    edits = [{"start": 0, "end": 1, "text": "b"}] * 11
+    refused = client.post("/predict", json={"text": "a" * 100, "edits": edits})
+    assert code_of(refused) == (413, "too-much-work")
+    assert "at most 10 edits" in refused.json()["message"]
+    assert client.post("/predict", json={"text": "a" * 100, "edits": edits[1:]}).status_code == 200

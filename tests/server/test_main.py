@@ -5,12 +5,15 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -179,3 +182,30 @@ def test_what_cannot_start_says_why_and_no_more(start: Start, arguments: list[st
     assert output == ""
     assert says in errors
     assert "Traceback" not in errors
+
+
+HALF_SENT = {
+    "nothing": b"",
+    "half a head": b"POST /predict HTTP/1.1\r\nHost: 127",
+    "half a body": b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
+    "half a second request": b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /he",
+}
+
+
+def test_a_request_that_does_not_come_in_whole_is_closed(start: Start) -> None:
+    process = start("--port", "0", "--bundle", str(TINY_BUNDLE), LIKEWISE_LIMIT_REQUEST_SECONDS="0.5")
+    address = urlsplit(ready(process)["address"])
+    assert address.hostname is not None
+    for half in HALF_SENT.values():
+        with socket.create_connection((address.hostname, address.port or 0), timeout=20) as connection:
+            connection.sendall(half)
+            while connection.recv(4096):  # ends when the service closes; a TimeoutError says that it does not
+                pass
+
+
+def test_a_stream_outlives_the_time_of_a_request(start: Start) -> None:
+    process = start("--port", "0", "--bundle", str(TINY_BUNDLE), LIKEWISE_LIMIT_REQUEST_SECONDS="0.2")
+    with connect(ready(process)["address"].replace("http", "ws") + "/stream") as client:
+        time.sleep(0.6)
+        client.send("{}")
+        assert json.loads(client.recv(10))["code"] == "invalid-message"

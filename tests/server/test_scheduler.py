@@ -145,3 +145,19 @@ def test_handed_over_together_the_answers_are_the_same() -> None:
 
     for number, found in enumerate(asyncio.run(together())):
         np.testing.assert_allclose(found, distribution(number), atol=1e-4)
+
+
+def test_large_requests_that_wait_are_refused_by_their_bytes() -> None:
+    async def scenario() -> None:
+        scheduler = Scheduler(step_threads=1, limit_waiting=10, limit_waiting_bytes=100, metrics=Metrics())
+        gate = threading.Event()
+        alone = asyncio.create_task(scheduler.encode(lambda: gate.wait(10), nbytes=1000))
+        await asyncio.sleep(0)
+        with pytest.raises(Overloaded, match="1 large requests"):
+            await scheduler.encode(lambda: None, nbytes=1)
+        gate.set()
+        await alone
+        assert (await scheduler.encode(lambda: "room", nbytes=100)).value == "room"
+        scheduler.close()
+
+    asyncio.run(scenario())

@@ -6,9 +6,17 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from tests.server.conftest import stream
 
 MakeClient = Callable[..., TestClient]
+MALFORMED_HOSTS = [
+    "[::1].evil.example",
+    "[::1]evil:1",
+    "[::1",
+    "[::1]:8377.evil.example",
+    "localhost:1:2",
+    "localhost:x",
+]
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "0x7f.1", ""])
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "0x7f.1", "", *MALFORMED_HOSTS])
 def test_a_rebound_name_is_refused(client: TestClient, host: str) -> None:
     response = client.get("/healthz", headers={"Host": host})
     assert response.status_code == 403

@@ -1,3 +1,6 @@
+import sys
+from array import array
+
 import pytest
 
 from model.editing.edits import Edit
@@ -52,7 +55,7 @@ def test_idle_sessions_end(clock: Clock) -> None:
 def test_bytes_are_bounded_but_the_newest_session_stays(clock: Clock) -> None:
     sessions = Sessions(Settings(limit_session_bytes=1000), Metrics(), clock)
     for name in "abc":
-        sessions.add(make_session(name, tokens=50))
+        sessions.add(make_session(name, tokens=100))
     assert names(sessions) == ["b", "c"]
     sessions.add(make_session("huge", tokens=5000))
     assert names(sessions) == ["huge"]
@@ -77,3 +80,10 @@ def test_edits_can_be_taken_back() -> None:
     session.change(3, 1, [])
     assert session.take_changes() == (1, [])
     assert session.take_changes() == (1, [])
+
+
+def test_a_state_that_waits_takes_what_is_counted() -> None:
+    tokens = list(range(1000, 101_000))
+    session = Session("a", 1, tokens)
+    assert list(session.state) == tokens
+    assert session.nbytes == sys.getsizeof(session.state) - sys.getsizeof(array("i")) < 500_000

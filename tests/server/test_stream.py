@@ -1,5 +1,8 @@
 """The protocol of the stream, rule by rule. `test_stream_agrees` has the random streams."""
 
+import asyncio
+import json
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +12,10 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from model.editing.edits import apply
 from model.inference.predictor import Predictor
-from server.schema import TextEdit, TextRequest, TokenEdit, edit_from_wire, wire_edit
+from server.engine import Engine
+from server.schema import Open, TextEdit, TextRequest, TokenEdit, edit_from_wire, wire_edit
 from server.settings import Settings
+from server.stream import Connection
 from server.suggest import question_from_text
 from tests.server.conftest import TEXT, Talk, stream
 
@@ -423,3 +428,28 @@ def test_a_half_typed_name_is_seen_wherever_it_is_in_a_long_file(
         (suggestion,) = talk.hear()["suggestions"]
         assert suggestion["text"].startswith("it")
         assert suggestion["continues_prefix"]
+
+
+async def test_a_large_message_is_read_in_a_thread_and_its_order_is_kept(predictor: Predictor) -> None:
+    engine, gate = Engine(predictor, Settings()), threading.Event()
+    heard: list[dict[str, Any]] = []
+
+    async def send(text: str) -> None:
+        heard.append(json.loads(text))
+
+    blocking = asyncio.create_task(engine.scheduler.read(lambda: gate.wait(30)))
+    connection = Connection(engine, send)
+    state = [1, *[4] * 60_000, 2]
+    opening = Open(document="a", version=1, bundle=predictor.bundle.sha256, state=state).model_dump_json()
+    receiving = asyncio.create_task(connection.receive(opening))
+    await asyncio.sleep(0.05)  # the loop is free meanwhile
+    assert not receiving.done()
+    gate.set()
+    await receiving
+    async with asyncio.timeout(30):
+        while not heard:
+            await asyncio.sleep(0.01)
+    assert heard == [{"type": "opened", "document": "a", "version": 1}]
+    await blocking
+    await connection.close()
+    engine.scheduler.close()
