@@ -10,7 +10,7 @@ import json
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
+from lsp.failures import describe_failure
 from lsp.fetch import Address, ServiceUnavailable, fetch
 from model.editing.change import common_length
 from model.editing.edits import Edit, State
@@ -30,6 +31,10 @@ _OPENING_SECONDS = 15.0  # a long file is encoded first
 _MODEL_SECONDS = 10.0
 _LIMIT_DOCUMENTS = 100  # beyond this the least recently used is closed, before the service refuses one
 _LIMIT_MISSED = 2  # so many questions without any sign of life: the connection is dead
+_PING_SECONDS = (
+    1.5  # a service that was stopped is noticed within the sum of these, also while nothing is asked
+)
+_PONG_SECONDS = 3.0
 _RETRY_SECONDS = (0.1, 30.0)  # first and longest pause before another attempt
 _HEALTHY_SECONDS = 5.0  # a connection that lasted this long was a good one: the next attempt need not wait
 _log = logging.getLogger(__name__)
@@ -65,6 +70,13 @@ class _SentDocument:
     is_opened: bool = False
 
 
+class _Connect(connect):
+    """Refuses redirects: the token and the user's text are for the address that the user gave, and for no other."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
+
+
 @dataclass
 class _Waiting:
     question: _Question
@@ -91,7 +103,7 @@ class Client:
     def is_connected(self) -> bool:
         return self._socket is not None
 
-    async def run(self) -> AsyncIterator[schema.ModelResponse | ServiceUnavailable]:
+    async def run(self) -> AsyncGenerator[schema.ModelResponse | ServiceUnavailable]:
         """Connect, and connect again, without end.
 
         Yields the model after each connection and the problem after each loss. The stream is read while the
@@ -143,7 +155,8 @@ class Client:
         sent = self._sent[snapshot.document]
         seconds = self.deadline_seconds if sent.is_opened else max(self.deadline_seconds, _OPENING_SECONDS)
         try:
-            return await asyncio.wait_for(waiting.future, seconds)
+            async with asyncio.timeout(seconds):
+                return await waiting.future
         except TimeoutError:
             self._miss()
             raise ServiceUnavailable(
@@ -186,17 +199,16 @@ class Client:
     @asynccontextmanager
     async def _connect(self, model: schema.ModelResponse) -> AsyncIterator[ClientConnection]:
         assert self.address is not None
-        is_local = self.address.url.startswith(("http://127.", "http://localhost", "http://[::1]"))
-        async with connect(
+        async with _Connect(
             "ws" + self.address.url.removeprefix("http") + f"/stream?wire={schema.WIRE_VERSION}",
             additional_headers=self.address.headers,
             compression=None,  # on loopback it costs more than it saves
             max_size=2**26,
             open_timeout=_MODEL_SECONDS,
-            ping_interval=10,
-            ping_timeout=10,
+            ping_interval=_PING_SECONDS,
+            ping_timeout=_PONG_SECONDS,
             close_timeout=1,
-            proxy=None if is_local else True,
+            proxy=None if self.address.is_local else True,
         ) as socket:
             self._outbox = asyncio.Queue()
             self._sent.clear()
@@ -217,6 +229,9 @@ class Client:
                 await socket.send(await outbox.get())
         except WebSocketException:
             pass  # the reader of the socket notices it too
+        except Exception as error:  # messages would be lost in silence: begin again with a new connection
+            _log.error("sending failed: %s", describe_failure(error))
+            socket.transport.abort()
 
     def _hang_up(self) -> None:
         self._socket = None

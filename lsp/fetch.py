@@ -7,7 +7,9 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
+from ipaddress import ip_address
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from model.silence import Silence
 
@@ -33,6 +35,15 @@ class Address(NamedTuple):
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
+    @property
+    def is_local(self) -> bool:
+        """Is it on this machine? Then no proxy is asked. `localhost.example` is not."""
+        try:
+            host = urlsplit(self.url).hostname or ""
+            return host == "localhost" or ip_address(host).is_loopback
+        except ValueError:
+            return False
+
 
 async def fetch(address: Address, path: str, *, body: bytes | None = None, timeout_seconds: float) -> bytes:
     """Send a request and return the body of the response."""
@@ -57,7 +68,8 @@ async def fetch(address: Address, path: str, *, body: bytes | None = None, timeo
     # A daemon of our own: the loop's executor would hold up the end of the process until the timeout.
     threading.Thread(target=work, daemon=True, name="fetch").start()
     try:
-        return await asyncio.wait_for(future, timeout_seconds)
+        async with asyncio.timeout(timeout_seconds):  # wait_for of Python 3.11 may swallow a cancellation
+            return await future
     except TimeoutError:
         raise ServiceUnavailable("no-answer", f"the service did not answer {path} in time") from None
 
@@ -101,6 +113,4 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 def _choose_handlers(address: Address) -> list[urllib.request.BaseHandler]:
     """Follow no redirects, and use no proxy for an address on this machine."""
-    host = address.url.partition("://")[2]
-    is_local = host.startswith(("127.", "localhost", "[::1]"))
-    return [_NoRedirects(), *([urllib.request.ProxyHandler({})] if is_local else [])]
+    return [_NoRedirects(), *([urllib.request.ProxyHandler({})] if address.is_local else [])]

@@ -66,6 +66,8 @@ def create_server() -> Server:
 def _add_lifecycle(server: Server) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
+        if server.files.is_started:  # a second one is against the protocol: the first one counts
+            return
         settings = server.read_settings(params.initialization_options)
         folders = params.workspace_folders or []
         root = folders[0].uri if folders else params.root_uri
@@ -76,7 +78,8 @@ def _add_lifecycle(server: Server) -> None:
 
     @server.feature(types.INITIALIZED)
     def initialized(params: types.InitializedParams) -> None:
-        server.files.start()
+        if not server.files.is_started:
+            server.files.start()
         _watch_branches(server)
 
     @server.feature(types.SHUTDOWN)
@@ -207,9 +210,8 @@ async def _ask_for_settings(server: Server) -> Any:
     if workspace is None or not workspace.configuration:
         return None
     items = [types.ConfigurationItem(section=SECTION)]
-    found = await asyncio.wait_for(
-        server.workspace_configuration_async(types.ConfigurationParams(items)), timeout=10
-    )
+    async with asyncio.timeout(10):
+        found = await server.workspace_configuration_async(types.ConfigurationParams(items))
     return found[0] if found else None
 
 

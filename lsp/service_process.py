@@ -53,7 +53,8 @@ class ServiceProcess:
         with suppress(ProcessLookupError):
             process.terminate()
         try:
-            await asyncio.wait_for(process.wait(), _STOP_SECONDS)
+            async with asyncio.timeout(_STOP_SECONDS):
+                await process.wait()
         except TimeoutError:
             with suppress(ProcessLookupError):
                 process.kill()
@@ -104,7 +105,8 @@ class ServiceProcess:
                 "not-started", f"the service could not be started: {error.strerror}"
             ) from None
         try:
-            url = await asyncio.wait_for(self._ready_line(self._process), _START_SECONDS)
+            async with asyncio.timeout(_START_SECONDS):
+                url = await self._ready_line(self._process)
         except TimeoutError:
             self.kill()
             raise ServiceUnavailable("slow-start", "the service did not get ready in time") from None

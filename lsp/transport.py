@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from typing import Protocol as Interface
 
 from lsprotocol import types
-from pygls.exceptions import FeatureNotificationError, JsonRpcInvalidParams
+from pygls.exceptions import FeatureNotificationError
 from pygls.io_ import StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
@@ -32,8 +32,10 @@ class Documents(Interface):
     def open(self, uri: str, language: str, version: int, text: str) -> None: ...
 
     def change(
-        self, uri: str, events: Iterable[types.TextDocumentContentChangeEvent], version: int
+        self, uri: str, events: Iterable[types.TextDocumentContentChangeEvent], version: int | None
     ) -> None: ...
+
+    def lose(self, uri: str) -> None: ...
 
     def close(self, uri: str) -> None: ...
 
@@ -72,18 +74,16 @@ class FastProtocol(LanguageServerProtocol):
             self._handle_change(message.data)
 
     def _handle_change(self, data: dict[str, Any]) -> None:
+        uri = ""
         try:
             params = data["params"]
             document = params["textDocument"]
-            uri, version = str(document["uri"]), int(document["version"])
+            uri, version = str(document["uri"]), document.get("version")  # some editors send null
             events = [_read_event(event) for event in params["contentChanges"]]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self._server.report_server_error(error, JsonRpcInvalidParams)
-            return
-        try:
-            self._server.files.change(uri, events, version)
+            self._server.files.change(uri, events, None if version is None else int(version))
         except Exception as error:  # the next message must be read, whatever failed in this one
             self._server.report_server_error(error, FeatureNotificationError)
+            self._server.files.lose(uri)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:

@@ -3,6 +3,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from websockets.asyncio.server import ServerConnection
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
 
 from lsp.client import Client, Snapshot
 from lsp.fetch import Address, ServiceUnavailable
@@ -179,3 +182,28 @@ async def test_several_questions_at_once_are_answered_each_by_its_own() -> None:
         answers = await asyncio.gather(*(client.ask(snapshot(document=name)) for name in names))
         assert [answer.suggestions[0].text for answer in answers] == names
     await service.stop()
+
+
+class RedirectingService(ScriptedService):
+    """Tells its model, and sends those who want a stream elsewhere."""
+
+    elsewhere = ""
+
+    def _request(self, connection: ServerConnection, request: Request) -> Response | None:
+        if not request.path.startswith("/stream"):
+            return super()._request(connection, request)
+        return Response(302, "Found", Headers({"Location": self.elsewhere, "Content-Length": "0"}))
+
+
+async def test_neither_the_token_nor_a_text_follows_a_redirect_of_the_stream() -> None:
+    other = await ScriptedService().start()
+    service = RedirectingService(token="secret")
+    service.elsewhere = other.address.replace("http", "ws") + "/stream?wire=1"
+    await service.start()
+    seen = Seen()
+    async with talking(service, seen, token="secret"):
+        await until(lambda: "no-connection" in seen.lost)
+        assert not seen.connected.is_set()
+    assert other._sockets == set()
+    await service.stop()
+    await other.stop()

@@ -112,6 +112,13 @@ async def test_an_address_that_is_none_is_told_in_words() -> None:
             await fetch(Address(url, ""), "/model", timeout_seconds=5)
 
 
+def test_a_name_that_begins_like_loopback_is_not_local() -> None:
+    local = ("http://127.0.0.1:1", "http://localhost", "http://[::1]:8377", "http://127.9.9.9")
+    others = ("http://localhost.example", "http://127.example", "http://[::1", "http://10.0.0.1", "nonsense")
+    assert all(Address(url, "").is_local for url in local)
+    assert not any(Address(url, "").is_local for url in others)
+
+
 async def test_an_interpreter_that_is_gone_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     with pytest.raises(ServiceUnavailable, match="could not be started: No such file"):
@@ -129,3 +136,29 @@ async def test_the_language_server_tells_a_broken_answer_and_tries_again(tmp_pat
     async with listening(count) as address, editing(tmp_path, serviceAddress=address.url) as editor:
         await editor.until(lambda: editor.statuses and editor.statuses[-1]["state"] == "trouble")
         await editor.until(lambda: len(attempts) >= 3)
+
+
+async def test_a_cancelled_call_is_cancelled_even_when_its_answer_is_there() -> None:
+    """Python 3.11's wait_for returns the answer then, and the caller goes on as if it was never cancelled."""
+    loop = asyncio.get_running_loop()
+    resolved, call_soon = loop.create_future(), loop.call_soon_threadsafe
+
+    def deliver_and_cancel(callback: Any, *given: Any) -> Any:
+        """The answer comes and the caller is cancelled in one turn of the loop."""
+
+        def both() -> None:
+            callback(*given)
+            calling.cancel()
+            resolved.set_result(None)
+
+        return call_soon(both)
+
+    async with listening(saying(OK + b"Content-Length: 2\r\n\r\n{}")) as address:
+        calling = asyncio.create_task(fetch(address, "/model", timeout_seconds=5))
+        loop.call_soon_threadsafe = deliver_and_cancel  # type: ignore[assignment, method-assign]
+        try:
+            await resolved
+        finally:
+            loop.call_soon_threadsafe = call_soon  # type: ignore[method-assign]
+        with pytest.raises(asyncio.CancelledError):
+            await calling

@@ -327,7 +327,7 @@ async def test_nonsense_harms_nothing(tmp_path: Path, service: ScriptedService) 
         editor.open(URI, TEXT)
         stdin = editor.process.stdin
         assert stdin is not None
-        change = {"textDocument": {"uri": URI}, "contentChanges": 5}
+        change = {"textDocument": {"uri": "file:///work/other.py"}, "contentChanges": 5}
         for body in (
             b"{",
             b"[]",
@@ -345,6 +345,22 @@ async def test_nonsense_harms_nothing(tmp_path: Path, service: ScriptedService) 
         version = editor.change(URI, Change(0, 3, "(y)"))
         assert (await editor.suggestion(URI, version))["newText"] == "bar"
         assert editor.client.messages == []
+
+
+async def test_a_change_that_cannot_be_read_ends_its_file_until_it_is_opened_again(
+    tmp_path: Path, service: ScriptedService
+) -> None:
+    async with editing(tmp_path, serviceAddress=service.address) as editor:
+        await editor.ready()
+        editor.open(URI, TEXT)
+        editor.notify(
+            "textDocument/didChange", {"textDocument": {"uri": URI, "version": 2}, "contentChanges": 5}
+        )
+        version = editor.change(URI, Change(0, 3, "(y)"))  # it would be a change of another text
+        assert await editor.inline_edits(URI, 0) == []
+        editor.open(URI, TEXT)
+        version = editor.change(URI, Change(0, 3, "(y)"))
+        assert (await editor.suggestion(URI, version))["newText"] == "bar"
 
 
 async def test_acceptance_may_be_a_notification_and_requests_may_be_cancelled(

@@ -110,6 +110,25 @@ async def test_a_service_that_hangs_is_replaced(tmp_path: Path) -> None:
         assert (await editor.notice(URI, version))["silence"] != "deadline"
 
 
+async def test_a_stopped_service_is_replaced_while_nobody_asks(tmp_path: Path) -> None:
+    async with editing(tmp_path, **OPTIONS) as editor:
+        await editor.ready()
+        first = child(editor)
+        first.send_signal(signal.SIGSTOP)
+        await editor.until(lambda: not first.is_running(), seconds=15)  # a ping of 10 s was too slow
+        await editor.until(lambda: editor.statuses[-1]["state"] in ("ready", "quiet"))
+
+
+@pytest.mark.parametrize("record", [False, True])
+async def test_a_data_folder_that_cannot_be_made_stops_nothing(tmp_path: Path, record: bool) -> None:
+    (tmp_path / "file").write_text("in the way")
+    async with editing(tmp_path / "file", record=record, **OPTIONS) as editor:
+        editor.open(URI, TEXT)
+        await editor.ready()
+        suggestion = await editor.suggestion(URI, rename(editor))
+        await editor.execute("likewise.lsp.dismiss", suggestion["id"])
+
+
 async def test_a_killed_language_server_leaves_no_service_behind(tmp_path: Path) -> None:
     async with editing(tmp_path, **OPTIONS) as editor:
         await editor.ready()

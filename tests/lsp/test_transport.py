@@ -30,10 +30,15 @@ class Notes:
     def open(self, uri: str, language: str, version: int, text: str) -> None:
         self.told.append(("open", uri, language, version, text))
 
-    def change(self, uri: str, events: Iterable[types.TextDocumentContentChangeEvent], version: int) -> None:
+    def change(
+        self, uri: str, events: Iterable[types.TextDocumentContentChangeEvent], version: int | None
+    ) -> None:
         self.told.append(("change", uri, list(events), version))
         if version == 13:
             raise RuntimeError("unlucky")
+
+    def lose(self, uri: str) -> None:
+        self.told.append(("lose", uri))
 
     def close(self, uri: str) -> None:
         self.told.append(("close", uri))
@@ -72,7 +77,7 @@ def message(method: str, params: Any, **more: Any) -> bytes:
     return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
-def change(version: int, *events: dict[str, Any]) -> bytes:
+def change(version: int | None, *events: dict[str, Any]) -> bytes:
     params = {"textDocument": {"uri": URI, "version": version}, "contentChanges": list(events)}
     return message("textDocument/didChange", params)
 
@@ -124,7 +129,17 @@ async def test_a_change_that_cannot_be_read_or_taken_is_reported_and_the_next_is
     broken = message("textDocument/didChange", {"textDocument": {"uri": URI}})
     await read(server, initialize(), broken, change(13, whole), change(14, whole))
     assert server.errors == ["KeyError", "RuntimeError"]
-    assert [told[3] for told in server.files.told] == [13, 14]
+    assert [told[0] for told in server.files.told] == ["lose", "change", "lose", "change"]
+
+
+@pytest.mark.asyncio
+async def test_a_change_without_a_version_is_a_change() -> None:
+    server = NotedServer()
+    whole = {"text": "b\n"}
+    unnamed = message("textDocument/didChange", {"textDocument": {"uri": URI}, "contentChanges": [whole]})
+    await read(server, initialize(), change(None, whole), unnamed)
+    assert server.errors == []
+    assert [(told[0], told[3]) for told in server.files.told] == [("change", None), ("change", None)]
 
 
 @pytest.mark.asyncio
