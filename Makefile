@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 
 INSTALL := $(BIN)/pip install --quiet --constraint constraints.txt
 
-.PHONY: run test test-minimums constraints setup check format bench vsix e2e clean
+.PHONY: run test test-minimums constraints setup check format soak bench vsix e2e clean
 
 # Everything that serving needs, and nothing else: no torch.
 $(VENV)/serve: pyproject.toml constraints.txt
@@ -47,6 +47,10 @@ check: $(VENV)/develop
 format: $(VENV)/develop
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Ten minutes of random editors, kills, hangs, a full disk and restarts. Ends with "nothing lost" or says what was.
+soak: $(VENV)/develop
+	$(BIN)/python -m tests.soak
 
 bench: $(VENV)/develop
 	$(BIN)/python -m tests.bench

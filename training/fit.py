@@ -127,14 +127,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         run.fit()
+        report = finish_run(run)
+        test = report.get("test", {})
+        print(json.dumps({name: value for name, value in test.items() if name != "by_step"}))
+        init = Path(options.init) if options.init else None
+        if init is not None and (init / "manifest.json").is_file():
+            replace_if_better(init, run.folder, run.dev, run.device, keep_previous=options.keep_previous)
     except KeyboardInterrupt:
         return 130
-    report = finish_run(run)
-    test = report.get("test", {})
-    print(json.dumps({name: value for name, value in test.items() if name != "by_step"}))
-    init = Path(options.init) if options.init else None
-    if init is not None and (init / "manifest.json").is_file():
-        replace_if_better(init, run.folder, run.dev, run.device, keep_previous=options.keep_previous)
+    except OSError as error:  # a full disk; the checkpoint before is whole
+        print(f"training.fit: {error}; make room and continue with --resume", file=sys.stderr)
+        return 1
     return 0
 
 

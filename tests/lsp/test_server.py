@@ -353,9 +353,11 @@ async def test_a_change_that_cannot_be_read_ends_its_file_until_it_is_opened_aga
     async with editing(tmp_path, serviceAddress=service.address) as editor:
         await editor.ready()
         editor.open(URI, TEXT)
-        editor.notify(
-            "textDocument/didChange", {"textDocument": {"uri": URI, "version": 2}, "contentChanges": 5}
-        )
+        stdin = editor.process.stdin
+        assert stdin is not None
+        params = {"textDocument": {"uri": URI, "version": 2}, "contentChanges": 5}
+        body = json.dumps({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": params}).encode()
+        stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
         version = editor.change(URI, Change(0, 3, "(y)"))  # it would be a change of another text
         assert await editor.inline_edits(URI, 0) == []
         editor.open(URI, TEXT)

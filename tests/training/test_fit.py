@@ -1,5 +1,6 @@
 """The program that trains: its options, its errors, a polite kill."""
 
+import resource
 import signal
 import subprocess
 import sys
@@ -67,3 +68,50 @@ def test_a_terminated_program_leaves_a_checkpoint_to_resume_from(tmp_path: Path)
     assert process.returncode == 130
     assert b"continue with --resume" in errors
     load_tensors(tmp_path / "run" / LAST)
+
+
+def test_a_truncated_checkpoint_is_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    TrainingRun(small_config(model="IR"), tmp_path).fit()
+    whole = (tmp_path / LAST).read_bytes()
+    arguments = [
+        "--model",
+        "IR",
+        "--data",
+        "synthetic:Append1",
+        "--steps",
+        "12",
+        "--out",
+        str(tmp_path),
+        "--resume",
+    ]
+    for size in (0, 5, 100, len(whole) - 1):
+        (tmp_path / LAST).write_bytes(whole[:size])
+        assert fit.main(arguments) == 2
+        assert f"{LAST} is damaged" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_told_in_words_and_the_checkpoint_before_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    TrainingRun(small_config(model="IR"), tmp_path).fit()
+    before = (tmp_path / LAST).read_bytes()
+    arguments = [
+        "--model",
+        "IR",
+        "--data",
+        "synthetic:Append1",
+        "--steps",
+        "14",
+        "--out",
+        str(tmp_path),
+        "--resume",
+    ]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4000, limits[1]))
+    try:
+        assert fit.main([*arguments, "--hidden", "16", "--batch", "8"]) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "continue with --resume" in capsys.readouterr().err
+    assert (tmp_path / LAST).read_bytes() == before
+    assert not list(tmp_path.glob("*.partial"))

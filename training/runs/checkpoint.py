@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
@@ -41,9 +41,12 @@ def save_tensors(path: Path, tensors: Tensors, progress: dict[str, Any]) -> None
 
 
 def load_tensors(path: Path) -> tuple[Tensors, dict[str, Any]]:
-    with safe_open(path, framework="pt") as file:
-        progress = json.loads((file.metadata() or {}).get("progress", "{}"))
-        return {name: file.get_tensor(name) for name in file.keys()}, progress  # noqa: SIM118 - not a dictionary
+    try:
+        with safe_open(path, framework="pt") as file:
+            progress = json.loads((file.metadata() or {}).get("progress", "{}"))
+            return {name: file.get_tensor(name) for name in file.keys()}, progress  # noqa: SIM118 - not a dictionary
+    except (SafetensorError, ValueError):
+        raise ValueError(f"{path} is damaged: train again, or put a copy of it in its place") from None
 
 
 def pack(network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None) -> Tensors:
@@ -59,7 +62,16 @@ def pack(network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Modul
 def unpack(
     tensors: Tensors, network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None
 ) -> None:
-    """The reverse of pack."""
+    """The reverse of pack. Raises ValueError when the tensors are of another network."""
+    try:
+        _unpack(tensors, network, optimizer, average)
+    except (KeyError, RuntimeError) as error:  # torch's word for weights of other names or shapes
+        raise ValueError(f"the checkpoint is of another network: {error}") from None
+
+
+def _unpack(
+    tensors: Tensors, network: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None
+) -> None:
     network.load_state_dict(_under("network.", tensors))
     if average is not None:
         average.load_state_dict(_under("average.", tensors))
@@ -93,6 +105,12 @@ def _under(prefix: str, tensors: Tensors) -> Tensors:
 
 
 def _replace(path: Path, write: Any) -> None:
+    """Write a file beside the old one and put it in its place. Raises OSError, and leaves the old one, if that fails."""
     partial = path.with_name(path.name + ".partial")
-    write(partial)
-    os.replace(partial, path)
+    try:
+        write(partial)
+        os.replace(partial, path)
+    except (OSError, SafetensorError) as error:
+        partial.unlink(missing_ok=True)
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise OSError(f"{path} cannot be written: {reason}") from None
