@@ -140,7 +140,7 @@ class Soak:
         return [
             f"the recording of {uri} has another text than the editor"
             for uri, document in self.editor.documents.items()
-            if texts.get(uri) != document.text
+            if texts.get(uri.removeprefix(f"{ROOT.as_uri()}/")) != document.text
         ]
 
     async def _find_silence(self) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,18 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 class PlainEditor:
     """Has its own text of each file, and notes every notice that does not fit that text."""
 
-    def __init__(self, folder: Path, options: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        options: dict[str, Any],
+        *,
+        command: Sequence[str] = (sys.executable, "-P", "-m", "lsp"),
+        workspace: Path = ROOT,
+    ) -> None:
+        """`folder` is for the data of the language server and its log; it runs in the workspace."""
         self._folder = folder
+        self._command = command
+        self._workspace = workspace
         self._options = options
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -40,16 +51,21 @@ class PlainEditor:
         environment = {**os.environ, "XDG_DATA_HOME": str(self._folder)}
         with (self._folder / "log").open("a") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "lsp"),
+                *self._command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
                 env=environment,
-                cwd=ROOT,
+                cwd=self._workspace,
                 limit=2**26,
             )
         self._reading = asyncio.create_task(self._read())
-        await self.request("initialize", {"capabilities": {}, "initializationOptions": self._options})
+        parameters = {
+            "capabilities": {},
+            "rootUri": self._workspace.as_uri(),
+            "initializationOptions": self._options,
+        }
+        await self.request("initialize", parameters)
         self.notify("initialized", {})
         for document in self.documents.values():
             self._tell_open(document)
