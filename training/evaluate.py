@@ -60,7 +60,7 @@ def _evaluate_suite(options: argparse.Namespace) -> int:
 
 
 def _evaluate_written_cases(options: argparse.Namespace) -> int:
-    from training.suite.report import measure_written_cases  # draws pictures: slow to import
+    from training.suite.measure_cases import measure_written_cases  # runs graphs
 
     bundle = Bundle.load(options.source)
     rows = measure_written_cases(bundle, read_written_cases(options.cases or WRITTEN_CASES))
