@@ -48,7 +48,7 @@ class FittedJudge:
 
 def fit_judge(train: Examples, dev: Examples, *, seed: int = 1, threads: int = 2) -> FittedJudge:
     """Fit both models; the dev examples decide when to stop."""
-    weights = _weigh(train)
+    weights = weigh(train)
     models = [_fit(train, dev, weights, label, seed, threads) for label in ("is_right", "is_next")]
     return FittedJudge(*models)
 
@@ -63,7 +63,7 @@ def _fit(
     return lightgbm.train(parameters, data, _ROUNDS, valid_sets=[check], callbacks=[stopping])
 
 
-def _weigh(examples: Examples) -> NDArray[np.float64]:
+def weigh(examples: Examples) -> NDArray[np.float64]:
     """A question with many candidates counts more than one with few, but not in proportion."""
     counts = np.bincount(examples.question, minlength=len(examples.kinds))
     weights = 1 / np.sqrt(counts[examples.question])
