@@ -202,6 +202,18 @@ class TrainingRun:
         bar.update(0)
 
 
+def start_run(config: FitConfig, folder: Path, *, resume: bool) -> TrainingRun:
+    """Start a run in an empty folder, or continue the one that is there."""
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    if not resume and (folder / checkpoint.LAST).is_file():
+        raise ValueError(f"{folder} holds a run already: continue it with --resume, or choose another folder")
+    run = TrainingRun(config, folder)
+    if resume:
+        run.resume()
+    return run
+
+
 def _drop_later_metrics(path: Path, step: int) -> None:
     """Drop the lines that were written after the checkpoint: they will be written once more."""
     if path.is_file():
