@@ -84,7 +84,7 @@ def _learn(options: argparse.Namespace) -> int:
         plan = unfinished
     else:
         shutil.rmtree(work, ignore_errors=True)
-    progress = Progress(5 if plan.minutes else 4, as_json=options.json)
+    progress = Progress(6 if plan.minutes else 5, as_json=options.json)
     progress.say(_describe_plan(plan))
     if not options.yes and not _is_confirmed():
         print("Nothing was done.", file=sys.stderr)

@@ -7,6 +7,7 @@ with Tab gets a 90 % interval by a paired bootstrap over units (commits, saves, 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,7 +137,7 @@ def play_cases(
     played = []
     for number, case in enumerate(cases):
         key = f"{loaded.sha256}:{case.repository}:{case.commit}:{case.path}"
-        counts, offers = results.get(key, lambda case=case: _play_case(engine, case))  # type: ignore[misc]
+        counts, offers = results.get(key, partial(_play_case, engine, case))
         played.append(PlayedCase(Played(**counts), tuple(ShownOffer(*offer) for offer in offers)))
         note(number + 1)
     return played

@@ -24,6 +24,7 @@ from training.personal.library import Entry, Library
 from training.personal.plan import Plan
 from training.personal.progress import Progress
 from training.personal.report import ReportData, write_report
+from training.personal.thresholds import match_thresholds, write_thresholds
 from training.suite.commits import CommitFile
 from training.trajectories.hands import TEST_HANDS, TRAINING_HANDS, HandsRange
 
@@ -61,6 +62,7 @@ class Learning:
         if tune_network is not None:
             network = tune_network(parts["learn"], parts["check"], self.work / "network") or self.base
         bundle, correction = self._fit_judge(network, parts)
+        self._choose_thresholds(bundle, choose_cases(parts["check"], self.plan.cases))
         before = self._play("play the newest changes as it is now", Path(self.plan.in_use), cases, "before")
         after = self._play("play them with what was learned", bundle, cases, "after")
         outcome = compare(cases, before, after, self.plan.seed)
@@ -99,6 +101,13 @@ class Learning:
         shutil.copy(self.base / "calibration.json", bundle / "calibration.json")
         seal(bundle, Bundle.load(self.base).name.partition(_OWN)[0] + _OWN)
         return bundle, correction
+
+    def _choose_thresholds(self, bundle: Path, cases: Sequence[CommitFile]) -> None:
+        """Let the new judge speak as often as it can with as few wrong offers as before."""
+        self.progress.begin("choose how sure it must be", len(cases))
+        if cases:
+            kept = self.work / "thresholds.jsonl"
+            write_thresholds(bundle, match_thresholds(self.base, bundle, cases, kept, self.progress.reach))
 
     def _examine(
         self, title: str, network: Path, changes: Sequence[OwnChange], hands: HandsRange
