@@ -106,7 +106,7 @@ def _learn(options: argparse.Namespace) -> int:
 
 def _make_plan(options: argparse.Namespace) -> Plan:
     """Find what there is to learn from, and pin it."""
-    sources = find_sources(Path.cwd(), options.repo)
+    sources = find_sources(options.folder, options.repo)
     refuse_too_little(sources)
     minutes = options.minutes
     has_torch = importlib.util.find_spec("torch") is not None
@@ -294,7 +294,14 @@ def _add_own_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="a further git repository to learn from; repeatable (default: that of the current folder)",
+        help="a further git repository to learn from; repeatable (default: none)",
+    )
+    own.add_argument(
+        "--folder",
+        type=Path,
+        default=Path(),
+        metavar="PATH",
+        help="the folder whose git repository to learn from (default: the current one)",
     )
     own.add_argument("--yes", action="store_true", help="do not ask before it begins (default: ask once)")
     own.add_argument(
@@ -351,6 +358,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     add(data, "crop", int, "cut states down at random to this many tokens at least; 0: never")
     add(data, "dev_count", int, "instances of the dev split that choose the best weights")
+    add(data, "evaluations", int, "measurements on the dev split, evenly over the budget")
     network = parser.add_argument_group("train a network: network")
     network.add_argument("--model", help=f"one of {', '.join(MODELS)} (default: that of --init)")
     network.add_argument(
