@@ -30,6 +30,10 @@ from training.trajectories.hands import TEST_HANDS, TRAINING_HANDS, HandsRange
 
 _CHUNK = 25  # changes that are played before something is kept: a kill loses no more
 _CHECK_SHARE = 5  # one change checks for so many that are learned from
+_NETWORK_SHARE = (
+    5  # the network reads so many changes for each one that the judge reads: it learns more slowly
+)
+_CASE_SHARE = 20  # held-out changes that are read for each case: most are too small to be one
 _LIMIT_OF_PATH = 4  # cases of one file, so that no file decides the gate
 _OWN = "+own"
 
@@ -60,7 +64,8 @@ class Learning:
         refuse_too_few(cases)
         network = self.base
         if tune_network is not None:
-            network = tune_network(parts["learn"], parts["check"], self.work / "network") or self.base
+            older = self._read("learn", _NETWORK_SHARE * self.plan.changes)
+            network = tune_network(older, parts["check"], self.work / "network") or self.base
         bundle, correction = self._fit_judge(network, parts)
         self._choose_thresholds(bundle, choose_cases(parts["check"], self.plan.cases))
         before = self._play("play the newest changes as it is now", Path(self.plan.in_use), cases, "before")
@@ -70,18 +75,20 @@ class Learning:
 
     def read_changes(self) -> dict[str, list[OwnChange]]:
         """The changes of all sources: to learn from, to check with, and the newest tenth, which is held out."""
-        parts: dict[str, list[OwnChange]] = {"learn": [], "check": [], "held_out": []}
-        limits = {
-            "learn": self.plan.changes,
-            "check": max(1, self.plan.changes // _CHECK_SHARE),
-            "held_out": 20 * self.plan.cases,
+        return {
+            "learn": self._read("learn", self.plan.changes),
+            "check": self._read("check", max(1, self.plan.changes // _CHECK_SHARE)),
+            "held_out": self._read("held_out", _CASE_SHARE * self.plan.cases),
         }
-        for source in self.plan.sources:
-            split = split_by_time(source.units)
-            for name, changes in parts.items():
-                limit = max(1, limits[name] // len(self.plan.sources))
-                changes += source.read(getattr(split, name), limit)
-        return parts
+
+    def _read(self, part: str, limit: int) -> list[OwnChange]:
+        """The changes of one part of each source, the newest ones, about as many from each."""
+        of_source = max(1, limit // len(self.plan.sources))
+        return [
+            change
+            for source in self.plan.sources
+            for change in source.read(getattr(split_by_time(source.units), part), of_source)
+        ]
 
     def _fit_judge(self, network: Path, parts: dict[str, list[OwnChange]]) -> tuple[Path, Correction]:
         """A bundle whose judge has learned from the changes."""

@@ -63,7 +63,9 @@ def gentle_config(base: Path, data: Path, *, minutes: float, threads: int, seed:
         warmup=50,
         batch=12,
         average=0.99,
-        dev_count=150,  # measured 25 times: more would take most of the minutes
+        # More would take most of the minutes.
+        dev_count=150,
+        evaluations=6,
         threads=threads,
         seed=seed,
         init=str(base),
