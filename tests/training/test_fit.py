@@ -112,6 +112,6 @@ def test_a_full_disk_is_told_in_words_and_the_checkpoint_before_stays(
         assert fit.main([*arguments, "--hidden", "16", "--batch", "8"]) == 1
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert "continue with --resume" in capsys.readouterr().err
+    assert "the disk is full" in capsys.readouterr().err
     assert (tmp_path / LAST).read_bytes() == before
     assert not list(tmp_path.glob("*.partial"))

@@ -6,8 +6,10 @@ best.safetensors   the weights with the best accuracy on the dev split
 metrics.jsonl      a line for each evaluation        bundle/   the bundle, when the run has finished
 """
 
+import errno
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -112,5 +114,12 @@ def _replace(path: Path, write: Any) -> None:
         os.replace(partial, path)
     except (OSError, SafetensorError) as error:
         partial.unlink(missing_ok=True)
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise OSError(f"{path} cannot be written: {reason}") from None
+        number = error.errno if isinstance(error, OSError) else _read_error_number(str(error))
+        number = errno.EIO if number is None else number
+        raise OSError(number, os.strerror(number), str(path)) from None
+
+
+def _read_error_number(message: str) -> int | None:
+    """The number of the system's error in a message of safetensors."""
+    found = re.search(r"os error (\d+)", message)
+    return int(found[1]) if found else None
