@@ -1,10 +1,14 @@
 """Engine: the parts of the service that all connections share."""
 
+from collections.abc import Awaitable, Callable
+
 from model.inference.predictor import Predictor
+from server.connections import Connections
 from server.metrics import Metrics
 from server.scheduler import Scheduler
 from server.sessions import Sessions
 from server.settings import Settings
+from server.users import Shares, Users
 
 
 class Engine:
@@ -14,6 +18,11 @@ class Engine:
         self.predictor = predictor
         self.settings = settings
         self.metrics = Metrics()
+        # One of several replicas replaces it by the metrics of all.
+        self.export_metrics: Callable[[], Awaitable[bytes]] = self.metrics.export
+        self.users = Users(settings.users) if settings.has_users else None
+        self.connections = Connections(settings, self.metrics)
+        self.requests = Shares(settings.limit_user_requests)
         self.sessions = Sessions(settings, self.metrics)
         self.scheduler = Scheduler(
             step_threads=settings.step_threads,

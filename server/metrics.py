@@ -9,6 +9,7 @@ from prometheus_client import (
     Histogram,
     Info,
     ProcessCollector,
+    generate_latest,
 )
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -55,6 +56,10 @@ class Metrics:
         self.requests = Histogram(
             "likewise_http_seconds", "HTTP requests", ["path", "status"], buckets=_SECONDS, registry=registry
         )
+
+    async def export(self) -> bytes:
+        """Write all metrics in Prometheus's text format."""
+        return generate_latest(self.registry)
 
     def count_answer(self, suggestions: int, silence: str | None) -> None:
         self.suggestions.inc(suggestions)

@@ -23,6 +23,9 @@ class Settings:
     bundle: Path = DEFAULT
     device: str = "auto"
     token: str = ""
+    users: Path = (
+        Path()
+    )  # a file of users with tokens of their own, see server.users; none: nobody is told apart
     parent_pid: int = 0  # the service ends when this process has ended
     log_level: str = "info"
     allowed_hosts: tuple[str, ...] = ()  # beyond loopback and `host`: names of a proxy or a tunnel
@@ -33,6 +36,8 @@ class Settings:
     limit_edits: int = 1_000  # of one request in text; a history holds as many as the bundle says
     limit_connections: int = 64
     limit_documents: int = 200  # of one connection
+    limit_user_connections: int = 8  # of one user of the users file: editors on several machines
+    limit_user_requests: int = 4  # of one user, that are worked on at a time
     limit_sessions: int = 256
     limit_session_bytes: int = 256_000_000  # caches of all sessions together; about 12 files of 8,000 tokens
     limit_idle_seconds: float = 1_800.0
@@ -51,10 +56,17 @@ class Settings:
                 self, field.name
             ) <= 0:
                 raise ValueError(f"{field.name} must be more than zero")
-        if not self.is_loopback and not self.token:
+        if not self.is_loopback and not self.token and not self.has_users:
             raise ValueError(
-                f"host {self.host} can be reached from other machines: give a token, or use 127.0.0.1"
+                f"host {self.host} can be reached from other machines: give a token or a users file,"
+                " or use 127.0.0.1"
             )
+        if self.token and self.has_users:
+            raise ValueError("give either one token for everybody or a users file, not both")
+
+    @property
+    def has_users(self) -> bool:
+        return self.users != Path()
 
     @property
     def is_loopback(self) -> bool:
@@ -76,6 +88,18 @@ def read_settings(arguments: Sequence[str], environment: Mapping[str, str] | Non
     options = vars(_make_parser().parse_args(arguments))
     chosen |= {name: value for name, value in options.items() if value is not None}
     return replace(Settings(), **chosen)
+
+
+def settings_from(given: Mapping[str, Any]) -> Settings:
+    """Make settings of values by name, such as those in a file; a ValueError says which one is wrong."""
+    unknown = set(given) - {field.name for field in fields(Settings)}
+    if unknown:
+        raise ValueError(f"unknown settings: {', '.join(sorted(unknown))}")
+    as_text = {
+        name: ",".join(value) if isinstance(value, list) else str(value) for name, value in given.items()
+    }
+    chosen = {_ENVIRONMENT_PREFIX + name.upper(): value for name, value in as_text.items()}
+    return replace(Settings(), **_read_environment(chosen))
 
 
 def _read_environment(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -106,6 +130,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--token", help="clients must send it; LIKEWISE_TOKEN keeps it out of the process list"
     )
+    parser.add_argument("--users", type=Path, help="file of users with tokens of their own (server.users)")
     parser.add_argument("--parent-pid", type=int, help="exit when this process is gone")
     parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"))
     return parser
