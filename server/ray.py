@@ -34,7 +34,6 @@ from server.settings import Settings, read_settings, settings_from
 _log = logging.getLogger(__name__)
 
 NAME = "likewise"  # of the application and of its deployment
-_STREAMS_PER_REPLICA = 40  # Ray adds replicas when each has more on average
 _ROOM_FOR_REQUESTS = 64  # beside the streams
 
 
@@ -73,16 +72,11 @@ def build(arguments: Mapping[str, Any]) -> Any:
 
 def build_application(settings: Settings, **options: Any) -> Any:
     """Build the application. A deployment's options in the file that is deployed replace these."""
-    if "num_replicas" not in options:
-        options["autoscaling_config"] = {
-            "min_replicas": 1,
-            "max_replicas": 8,
-            "target_ongoing_requests": _STREAMS_PER_REPLICA,
-        }
     deployment = serve.deployment(
         Replica,
         name=NAME,
         max_ongoing_requests=settings.limit_connections + _ROOM_FOR_REQUESTS,
+        max_surge_percent=50,  # a new replica is ready before an old one ends
         graceful_shutdown_wait_loop_s=0.5,
         graceful_shutdown_timeout_s=10.0,
         health_check_period_s=5.0,
