@@ -52,11 +52,22 @@ class Situation:
     patterns: list[Pattern]
     bursts: int
     cursor: int  # the lexical token at which the user is: just behind the newest change, or at the cursor
+    newest: int  # the first edit of the newest burst
 
     @cached_property
     def new_before(self) -> Ints:
         """For each explicit position: the number of inserted tokens before it."""
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.is_new)])
+
+    @cached_property
+    def just_removed(self) -> frozenset[Lexical]:
+        """The lexical tokens that the newest burst removed, in part or whole."""
+        earlier = self.slots.copy()
+        earlier.keep(self.newest)
+        order = np.array(earlier.order, dtype=np.int64)
+        text = LexicalText(self.text.tables, np.array(self.slots.contents, dtype=np.int32)[order])
+        gone = np.flatnonzero(self.position_of[order] < 0).tolist()
+        return frozenset(text.lexical(text.index_of_token(position)) for position in gone)
 
     def index_of_slot(self, slot: int) -> int:
         """The lexical token that holds a slot; -1 when the slot is gone."""
@@ -76,7 +87,9 @@ def read_situation(
     precedents = read_precedents(slots, burst_ends, tables)
     patterns = group_patterns(precedents)[:LIMIT_PATTERNS]
     bursts = max((precedent.burst for precedent in precedents), default=-1) + 1
-    situation = Situation(text, slots, position_of, order >= slots.state_length, patterns, bursts, 1)
+    newest = burst_ends[-2] if len(burst_ends) > 1 else 0
+    is_new = order >= slots.state_length
+    situation = Situation(text, slots, position_of, is_new, patterns, bursts, cursor=1, newest=newest)
     if cursor_slot is not None and position_of[cursor_slot] >= 0:
         situation.cursor = situation.index_of_slot(cursor_slot) + 1
     elif precedents:

@@ -47,7 +47,7 @@ def find_words(
 ) -> Words:
     """Find the words that continue the half-typed word just before the cursor. `cursor_slot` is the slot before that word."""
     text, here = situation.text, situation.cursor - 1
-    words = _matching_words(text, moment.prefix, here) if len(moment.prefix) >= _LEAST_TYPED else []
+    words = _matching_words(situation, moment.prefix, here) if len(moment.prefix) >= _LEAST_TYPED else []
     at = int(text.offsets[here + 1]) if words else 0
     site = (Span(here, here + 1),)
     return Words(
@@ -60,14 +60,19 @@ def find_words(
     )
 
 
-def _matching_words(text: LexicalText, prefix: str, here: int) -> list[_Word]:
-    """The words that begin with the prefix, the one that stands nearest first."""
-    found = []
+def _matching_words(situation: Situation, prefix: str, here: int) -> list[_Word]:
+    """The words that begin with the prefix, the one that stands nearest first.
+
+    A word that the user is deleting letter by letter leaves such a prefix too: it is never offered back.
+    """
+    text, found = situation.text, []
     for word, value in text.names.items():
         if word.startswith(prefix) and len(word) >= len(prefix) + _LEAST_REST:
             indices = text.indices_of(value)
             nearest = indices[np.argsort(np.abs(indices - here), kind="stable")[:_LIMIT_OCCURRENCES]]
-            found.append(_Word(word, text.lexical(int(nearest[0])), nearest))
+            lexical = text.lexical(int(nearest[0]))
+            if lexical not in situation.just_removed:
+                found.append(_Word(word, lexical, nearest))
     found.sort(key=lambda word: abs(int(word.occurrences[0]) - here))
     return found[:_LIMIT_WORDS]
 

@@ -89,3 +89,11 @@ def test_each_candidate_makes_a_word_of_the_text(
     typed = word[:letters]
     for rest in words_of(stream):
         assert typed + rest in words
+
+
+def test_a_word_that_is_being_deleted_is_not_offered_back(stream: Stream) -> None:
+    end = CODE.index("connection") + len("connection")
+    for number in range(4):  # backspace
+        stream.apply(Change(end - number - 1, end - number, ""), seconds=0.1)
+    assert stream.recorder.prefix == "connec"
+    assert words_of(stream) == {}
