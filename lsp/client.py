@@ -157,7 +157,12 @@ class Client:
         is_opened = sent is not None and sent.is_opened
         seconds = self.deadline_seconds if is_opened else max(self.deadline_seconds, _OPENING_SECONDS)
         try:
-            return await asyncio.wait_for(waiting.future, seconds)
+            done, _ = await asyncio.wait([waiting.future], timeout=seconds)
+            if not done and waiting.is_repeated:  # the file is opened again first
+                done, _ = await asyncio.wait([waiting.future], timeout=max(0.0, _OPENING_SECONDS - seconds))
+            if not done:
+                raise TimeoutError
+            return await waiting.future
         except TimeoutError:
             self._miss()
             raise ServiceUnavailable(
@@ -165,6 +170,7 @@ class Client:
             ) from None
         finally:
             self._waiting.pop(request, None)
+            waiting.future.cancel()
 
     def prepare(self, snapshot: Snapshot) -> None:
         """Send a document before anything is asked about it."""

@@ -54,7 +54,7 @@ def main() -> int:
     try:
         bundle = _load_bundle(settings)
         bundle.require_tokenizer()
-        predictor = Predictor(bundle, settings.device)
+        predictor = Predictor(bundle, settings.device, together=settings.together)
     except (BundleError, RuntimeError, ValueError) as error:
         print(f"server: {error}", file=sys.stderr)
         return 1

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from model.inference.predictor import Predictor
+from model.inference.together import step_together
 from server.connections import Connections
 from server.metrics import Metrics
 from server.scheduler import Scheduler
@@ -28,5 +29,5 @@ class Engine:
             step_threads=settings.step_threads,
             limit_waiting=settings.limit_waiting,
             metrics=self.metrics,
-            together=predictor.provider == "CUDAExecutionProvider",
+            together=step_together if predictor.runner.sizes_together else None,
         )

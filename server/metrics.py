@@ -40,6 +40,12 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
+        self.together = Histogram(
+            "likewise_steps_together",
+            "Histories stepped in one go, where steps are batched",
+            buckets=(1, 2, 4, 6, 8),
+            registry=registry,
+        )
         self.sessions = Gauge("likewise_sessions", "Documents that are streamed", registry=registry)
         self.session_bytes = Gauge("likewise_session_bytes", "Caches of all sessions", registry=registry)
         self.connections = Gauge("likewise_connections", "Open streams", registry=registry)

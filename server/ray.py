@@ -46,7 +46,8 @@ class Replica:
 
     async def __serve_build_asgi_app__(self) -> FastAPI:
         set_up_logs(self._settings.log_level)
-        predictor = Predictor(Bundle.load(self._settings.bundle), self._settings.device)
+        settings = self._settings
+        predictor = Predictor(Bundle.load(settings.bundle), settings.device, together=settings.together)
         predictor.open((START, END))  # the first run allocates, and no user should wait for it
         app = create_app(predictor, self._settings)
         replica = serve.get_replica_context().replica_id.unique_id

@@ -12,6 +12,7 @@ from model.inference.bundle import DEFAULT
 
 _ENVIRONMENT_PREFIX = "LIKEWISE_"
 _DEVICES = ("auto", "cpu", "cuda")
+_BATCHING: dict[str, bool | None] = {"auto": None, "on": True, "off": False}
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,15 @@ class Settings:
     limit_idle_seconds: float = 1_800.0
     limit_waiting: int = 64  # encodings that wait for a worker before the next is refused
     step_threads: int = 2
+    batch_steps: str = (
+        "auto"  # several sessions' steps in one run of the graph; auto: on a GPU, where it is faster
+    )
 
     def __post_init__(self) -> None:
         if self.device not in _DEVICES:
             raise ValueError(f"device is {self.device!r}, not one of {', '.join(_DEVICES)}")
+        if self.batch_steps not in _BATCHING:
+            raise ValueError(f"batch_steps is {self.batch_steps!r}, not one of {', '.join(_BATCHING)}")
         if not 0 <= self.port <= 65_535:
             raise ValueError(f"port {self.port} is outside 0..65535")
         if self.log_level not in ("debug", "info", "warning", "error"):
@@ -63,6 +69,11 @@ class Settings:
             )
         if self.token and self.has_users:
             raise ValueError("give either one token for everybody or a users file, not both")
+
+    @property
+    def together(self) -> bool | None:
+        """Tell whether steps are batched; None: as the device likes."""
+        return _BATCHING[self.batch_steps]
 
     @property
     def has_users(self) -> bool:
