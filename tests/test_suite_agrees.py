@@ -89,9 +89,7 @@ def ask_stream(socket: WebSocketTestSession, bundle: Bundle, recorder: Recorder)
 
 
 def read_suggestions(answer: dict[str, Any]) -> list[Any]:
-    return [
-        (each["start"], each["end"], each["text"], each["confidence"]) for each in answer["suggestions"]
-    ]
+    return [(each["start"], each["end"], each["text"], each["confidence"]) for each in answer["suggestions"]]
 
 
 def test_fifty_cases_get_the_same_answers_from_the_suite_from_post_and_from_a_stream() -> None:

@@ -15,13 +15,13 @@ from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
 from model.inference.history import AnyHistory
 from model.proposals.candidates import Candidate, Origin
+from model.proposals.change_edits import edits_of_change
 from model.proposals.evidence import COLUMNS, Moment
 from model.proposals.judge import Judge
 from model.proposals.lexical_text import LexicalTables
 from model.proposals.network_opinion import NetworkOpinion
 from model.proposals.proposals import Proposals, propose
 from model.proposals.ranking import rank_candidates
-from model.proposals.rendering import edits_of_change
 from model.silence import Silence
 
 OPEN_SECONDS = 1.0  # a burst may go on for so long after its last key
