@@ -26,9 +26,9 @@ from model.silence import Silence
 
 OPEN_SECONDS = 1.0  # a burst may go on for so long after its last key
 SETTLED_SECONDS = 0.8  # a change that is still being made is not repeated before so much quiet
-# Between two keys nobody reads an offer that is about as likely wrong as right, and there are ten such moments for each pause:
-# this share of the doubt that a threshold allows is not allowed there.
-_KEY_DOUBT = 0.4
+# Between two keys nobody reads a doubtful offer, and there are ten such moments for each pause: the threshold rises there,
+# by most in the middle. 0 still shows everything.
+_RISE_BETWEEN_KEYS = 0.65
 ORDER_WEIGHT = 0.3  # of confidence beside order, when changes are ranked
 _BECAUSE = 3  # precedents that are named as reasons
 
@@ -75,7 +75,7 @@ class Weighed:
     def choose(self, threshold: float, limit: int) -> Judgement:
         """The first `limit` changes to show at a threshold."""
         if self.is_between_keys:
-            threshold += _KEY_DOUBT * (1 - threshold)
+            threshold += _RISE_BETWEEN_KEYS * threshold * (1 - threshold)
         proposals, situation = self.proposals, self.proposals.situation
         travel = proposals.rows[:, COLUMNS["rank_in_travel"]]
         order = self.order + ORDER_WEIGHT * self.confidence
