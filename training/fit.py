@@ -3,7 +3,8 @@
     python -m training.fit --model IA-ag --data synthetic:ContextAppend11 --out RUN --minutes 10
     python -m training.fit --model IA-next --data DATASET --out RUN --minutes 600 --resume
 
-A run that was stopped, even killed, continues with --resume. For one person:
+A run that was stopped, even killed, continues with --resume. With --workers N, N processes share it on Ray, each with
+batches of --batch; without Ray: torchrun --nproc-per-node N -m training.fit ... For one person:
 
     python -m training.fit                                 looks for recordings and VS Code's local history
     python -m training.fit --init BUNDLE --data DATASET    fine-tunes on any dataset
@@ -30,6 +31,7 @@ from training.runs import checkpoint
 from training.runs.finish import finish_run
 from training.runs.fit_config import FitConfig
 from training.runs.training_run import TrainingRun
+from training.runs.workers import join_group
 
 _TUNING_MINUTES = 10.0  # of a bundle, unless told
 
@@ -47,6 +49,7 @@ def _read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name in ("lr", "average", "jump_weight"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=defaults[name])
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=1, help="processes that share the run, on Ray")
     parser.add_argument("--init", help="a run or a bundle whose weights to begin with")
     parser.add_argument(
         "--set", action="append", default=[], metavar="FIELD=NUMBER", help="field of the ModelConfig"
@@ -97,6 +100,21 @@ def config_from_options(options: argparse.Namespace) -> FitConfig:
     return FitConfig(**values, model_options={name: int(number) for name, _, number in pairs})
 
 
+def _fit(run: TrainingRun, workers: int) -> None:
+    """Train until the budget is spent, in this process or on several workers."""
+    if workers == 1:
+        run.fit()
+        return
+    try:
+        from training.runs.ray_workers import fit_on_ray  # an extra, and slow to import
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "--workers needs Ray: install likewise[ray-train], or use torchrun"
+        ) from None
+    fit_on_ray(run.config, run.folder, workers)
+    run.resume()  # what the workers left
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _read_options(arguments)
@@ -119,6 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise ValueError(
                 f"{options.out} holds a run already: continue it with --resume, or choose another folder"
             )
+        join_group()
         run = TrainingRun(config, options.out)
         if options.resume:
             run.resume()
@@ -126,9 +145,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"training.fit: {error}", file=sys.stderr)
         return 2
     try:
-        run.fit()
+        _fit(run, options.workers)
     except KeyboardInterrupt:
         return 130
+    except ModuleNotFoundError as error:
+        print(f"training.fit: {error}", file=sys.stderr)
+        return 2
+    if not run.workers.is_first:
+        return 0
     report = finish_run(run)
     test = report.get("test", {})
     print(json.dumps({name: value for name, value in test.items() if name != "by_step"}))
