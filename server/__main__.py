@@ -24,6 +24,7 @@ import uvicorn
 
 from model.editing.edits import END, START
 from model.inference.bundle import DEFAULT, Bundle, BundleError, OldBundleError
+from model.inference.graph_runner import explain_cpu
 from model.inference.predictor import Predictor
 from server.app import create_app
 from server.logs import set_up_logs
@@ -58,6 +59,8 @@ def main() -> int:
     except (BundleError, RuntimeError, ValueError) as error:
         print(f"server: {error}", file=sys.stderr)
         return 1
+    if (sentence := explain_cpu(predictor.provider)) is not None:
+        _log.warning("no GPU", extra={"detail": sentence})
     predictor.open((START, END))  # the first run allocates, and no user should wait for it
     gc.collect()
     gc.freeze()  # the model stays for good: later collections need not walk it
