@@ -16,6 +16,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from model.inference.predictor import Predictor
+from server.bundles import BundleWatch
 from server.connections import POLICY_VIOLATION, SERVICE_RESTART
 from server.engine import Engine
 from server.heap import trim_heap
@@ -44,6 +45,7 @@ from server.users import TooMuch
 _log = logging.getLogger(__name__)
 
 _SWEEP_SECONDS = 10.0
+_WATCH_SECONDS = 2.0  # reads one small file
 # Our own page: the usual ones load their scripts from elsewhere, and this machine may be offline for a reason.
 _DOCS = Path(__file__).with_name("docs.html")
 _DOCS_POLICY = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -84,16 +86,24 @@ _GUARDED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _IN_BODY = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-def create_app(predictor: Predictor, settings: Settings) -> FastAPI:
+def create_app(predictor: Predictor, settings: Settings, watch: type[BundleWatch] | None = None) -> FastAPI:
+    """Make the app. With a `watch` it loads the user's own bundle when that is another one."""
     engine = Engine(predictor, settings)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        sweeping = asyncio.create_task(_sweep(engine))
+        tasks = [asyncio.create_task(_sweep(engine))]
+        if watch is not None:
+            tasks.append(
+                asyncio.create_task(
+                    _watch_bundles(watch(settings, predictor.bundle.directory, engine.replace))
+                )
+            )
         try:
             yield
         finally:
-            sweeping.cancel()
+            for task in tasks:
+                task.cancel()
             engine.scheduler.close()
 
     app = FastAPI(
@@ -106,7 +116,6 @@ def create_app(predictor: Predictor, settings: Settings) -> FastAPI:
         responses=_document(*_GUARDED),
     )
     app.state.engine = engine
-    engine.metrics.model.info({"sha256": predictor.bundle.sha256, "provider": predictor.provider})
     _add_errors(app)
     _add_predict(app, engine)
     _add_status_routes(app, engine)
@@ -126,6 +135,12 @@ async def _sweep(engine: Engine) -> None:
         if len(engine.sessions) or engine.sessions.ended > ended:
             ended = engine.sessions.ended
             await asyncio.to_thread(trim_heap)
+
+
+async def _watch_bundles(watch: BundleWatch) -> None:
+    while True:
+        await asyncio.sleep(_WATCH_SECONDS)
+        await watch.look()
 
 
 def _add_errors(app: FastAPI) -> None:
@@ -161,8 +176,7 @@ def _add_errors(app: FastAPI) -> None:
 
 
 def _add_status_routes(app: FastAPI, engine: Engine) -> None:
-    predictor, bundle, metrics = engine.predictor, engine.predictor.bundle, engine.metrics
-    tokenizer = bundle.require_tokenizer()
+    metrics = engine.metrics
 
     @app.get("/healthz", tags=["status"], summary="The process is alive")
     async def healthz() -> Status:
@@ -181,6 +195,8 @@ def _add_status_routes(app: FastAPI, engine: Engine) -> None:
 
     @app.get("/model", tags=["status"], summary="The bundle in use, with its tokenizer")
     async def model() -> ModelResponse:
+        predictor, bundle = engine.predictor, engine.predictor.bundle
+        tokenizer = bundle.require_tokenizer()
         return ModelResponse(
             name=bundle.name,
             sha256=bundle.sha256,

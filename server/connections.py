@@ -44,6 +44,10 @@ class Connections:
     async def leave(self) -> None:
         """Close all streams, and take no more: this process ends, and another one has taken over."""
         self.is_leaving = True
+        await self.close_all()
+
+    async def close_all(self) -> None:
+        """Close all streams. Their clients connect again at once."""
         for socket in list(self._open):
             await _close(socket, SERVICE_RESTART)
 

@@ -31,3 +31,15 @@ class Engine:
             metrics=self.metrics,
             together=step_together if predictor.runner.sizes_together else None,
         )
+        self._describe()
+
+    async def replace(self, predictor: Predictor) -> None:
+        """Run another bundle from now on. All sessions end and all streams close: their clients connect again."""
+        self.predictor = predictor
+        for session in list(self.sessions):
+            self.sessions.end(session)
+        self._describe()
+        await self.connections.close_all()
+
+    def _describe(self) -> None:
+        self.metrics.model.info({"sha256": self.predictor.bundle.sha256, "provider": self.predictor.provider})

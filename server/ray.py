@@ -23,10 +23,9 @@ import ray
 from fastapi import FastAPI
 from ray import serve
 
-from model.editing.edits import END, START
 from model.inference.bundle import Bundle, BundleError
-from model.inference.predictor import Predictor
 from server.app import create_app
+from server.bundles import load_predictor
 from server.logs import set_up_logs
 from server.ray_board import find_board, report_to_board
 from server.settings import Settings, read_settings, settings_from
@@ -46,9 +45,7 @@ class Replica:
 
     async def __serve_build_asgi_app__(self) -> FastAPI:
         set_up_logs(self._settings.log_level)
-        settings = self._settings
-        predictor = Predictor(Bundle.load(settings.bundle), settings.device, together=settings.together)
-        predictor.open((START, END))  # the first run allocates, and no user should wait for it
+        predictor = load_predictor(self._settings.bundle, self._settings)
         app = create_app(predictor, self._settings)
         replica = serve.get_replica_context().replica_id.unique_id
         app.state.engine.export_metrics = _export_all

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from model.inference.bundle import DEFAULT
+from model.inference.personal import personal_folder
 
 _ENVIRONMENT_PREFIX = "LIKEWISE_"
 _DEVICES = ("auto", "cpu", "cuda")
+_OWN_BUNDLES = personal_folder()
 _BATCHING: dict[str, bool | None] = {"auto": None, "on": True, "off": False}
 
 
@@ -22,6 +24,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8377  # 0: any free one; the chosen address is printed
     bundle: Path = DEFAULT
+    own_bundles: Path = _OWN_BUNDLES  # of the user's own bundles; not used when `bundle` is chosen
     device: str = "auto"
     token: str = ""
     users: Path = (

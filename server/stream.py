@@ -169,12 +169,13 @@ class Connection:
 
     async def _encode(self, session: Session) -> None:
         engine = self._engine
+        predictor = engine.predictor  # the session ends with it
 
         def encode() -> AnyHistory | None:
             if not session.is_alive:  # closed while it waited
                 return None
             with engine.metrics.encode.time():
-                return engine.predictor.open(session.state)
+                return predictor.open(session.state)
 
         done = await engine.scheduler.encode(encode)
         if done.value is not None and session.is_alive:
@@ -201,9 +202,10 @@ class Connection:
 
     async def _step(self, session: Session, history: AnyHistory, question: Predict) -> None:
         engine = self._engine
+        predictor = engine.predictor  # the session ends with it
         keep, append = session.take_changes()
         timings = Timings()
-        is_plain = can_do_without_network(engine.predictor, question)
+        is_plain = can_do_without_network(predictor, question)
 
         def take_in() -> AnyHistory | None:
             began = time.perf_counter()
@@ -219,7 +221,7 @@ class Connection:
 
         def answer(*, with_network: bool = True) -> Outcome:
             began = time.perf_counter()
-            result = answer_stream(engine.predictor, history, question, with_network=with_network)
+            result = answer_stream(predictor, history, question, with_network=with_network)
             timings.predict = 1000 * (time.perf_counter() - began)
             return result
 

@@ -51,6 +51,11 @@ def test_serving_brings_no_torch(name: str) -> None:
     assert not packages(modules_after(name)) & {*TRAINING_ONLY, "training"}
 
 
+@pytest.mark.parametrize("name", ["training.fit", "training.personal.learning", "training.fit_judge"])
+def test_a_judge_is_fitted_without_torch(name: str) -> None:
+    modules_after(name, without=("torch", "safetensors", "onnxscript", "matplotlib"))
+
+
 @pytest.mark.parametrize(
     "name", ["server.__main__", "lsp.__main__", "model.inference.predictor", "model.inference.search"]
 )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from model.proposals.evidence import FEATURES
 from training.judge.examples import Examples
 
-_ROUNDS, _PATIENCE = 500, 30
+_ROUNDS, _PATIENCE = 1000, 30
 _PARAMETERS = {
     "objective": "binary",
     "learning_rate": 0.05,
@@ -49,7 +49,7 @@ class FittedJudge:
 
 def fit_judge(train: Examples, dev: Examples, *, seed: int = 1, threads: int = 2) -> FittedJudge:
     """Fit both models; the dev examples decide when to stop."""
-    kept, weights = _thin(train, _weigh(train), np.random.default_rng(seed))
+    kept, weights = _thin(train, weigh(train), np.random.default_rng(seed))
     models = [_fit(train, kept, weights, dev, label, seed, threads) for label in ("is_right", "is_next")]
     return FittedJudge(*models)
 
@@ -71,7 +71,7 @@ def _fit(
     return lightgbm.train(parameters, data, _ROUNDS, valid_sets=[check], callbacks=[stopping])
 
 
-def _weigh(examples: Examples) -> NDArray[np.float64]:
+def weigh(examples: Examples) -> NDArray[np.float64]:
     """A question with many candidates counts more than one with few, but not in proportion."""
     counts = np.bincount(examples.question, minlength=len(examples.kinds))
     weights = 1 / np.sqrt(counts[examples.question])

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { applyEverywhere } from "./everywhere";
 import { PythonFinder } from "./interpreter";
+import { learnFromRepository } from "./learn";
 import { NextEdit } from "./nextEdit";
 import { serverCommands } from "./protocol";
 import { LanguageServer } from "./server";
@@ -43,6 +44,7 @@ export function activate(context: vscode.ExtensionContext): void {
         menu: () => showMenu(statusBar.current(), vscode.window.activeTextEditor?.document.languageId),
         restart: () => started.restart(),
         setUpPython: async () => (await python.setUp(settings.python)) && started.restart(),
+        learn: () => learnFromRepository(python, settings, log),
         showLog: () => log.show(true),
         openWalkthrough: () =>
             vscode.commands.executeCommand(

@@ -41,7 +41,7 @@ const SENTENCES: Record<State, string> = {
 };
 
 /** Nothing is wrong, or the user asked for it. */
-const SELF_EXPLAINING: ReadonlySet<State> = new Set(["ready", "thinking", "snoozed"]);
+const SELF_EXPLAINING: ReadonlySet<State> = new Set(["thinking", "snoozed"]);
 
 export function statusLine(status: Status): StatusLine {
     const { state } = status;

@@ -68,6 +68,7 @@ export async function showMenu(status: Status, language: string | undefined): Pr
             : [entry(`$(code) Turn on or off for ${language}`, "likewise.toggleLanguage")]),
         entry("$(replace-all) Apply everywhere…", "likewise.everywhere"),
         entry("$(question) Why this?", "likewise.why"),
+        entry("$(mortar-board) Learn from my repository…", "likewise.learn"),
         entry("$(gear) Settings", "workbench.action.openSettings", "@ext:likewise.likewise"),
         entry("$(debug-restart) Restart the language server", "likewise.restart"),
         entry("$(output) Show the log", "likewise.showLog"),
