@@ -6,7 +6,7 @@ refused, and the old one goes on.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from model.editing.edits import END, START
@@ -18,11 +18,11 @@ from server.settings import Settings
 _log = logging.getLogger(__name__)
 
 
-def load_predictor(path: Path, device: str) -> Predictor:
+def load_predictor(path: Path, settings: Settings) -> Predictor:
     """Load a bundle and run it once: the first run allocates, and no user should wait for it."""
     bundle = Bundle.load(path)
     bundle.require_tokenizer()
-    predictor = Predictor(bundle, device)
+    predictor = Predictor(bundle, settings.device, together=settings.together)
     predictor.open((START, END))
     return predictor
 
@@ -31,12 +31,12 @@ def load_first(settings: Settings) -> Predictor:
     """Load the bundle to begin with. The shipped one stands in for a user's own that cannot be used."""
     path = find_own(settings) or settings.bundle
     try:
-        return load_predictor(path, settings.device)
+        return load_predictor(path, settings)
     except BundleError as error:
         if path == settings.bundle and not isinstance(error, OldBundleError):
             raise
         _log.warning("bundle refused", extra={"detail": f"{error}. The shipped bundle is used until then."})
-        return load_predictor(DEFAULT, settings.device)
+        return load_predictor(DEFAULT, settings)
 
 
 def find_own(settings: Settings) -> Path | None:
@@ -47,7 +47,9 @@ def find_own(settings: Settings) -> Path | None:
 class BundleWatch:
     """Notices that the user's own bundle is another one, and loads it."""
 
-    def __init__(self, settings: Settings, loaded: Path, replace: Callable[[Predictor], None]) -> None:
+    def __init__(
+        self, settings: Settings, loaded: Path, replace: Callable[[Predictor], Awaitable[None]]
+    ) -> None:
         """`loaded`: the folder of the bundle in use."""
         self._settings, self._replace = settings, replace
         self._seen = None if loaded == DEFAULT else loaded
@@ -61,11 +63,11 @@ class BundleWatch:
             return
         self._seen = own
         try:
-            predictor = await asyncio.to_thread(load_predictor, own or DEFAULT, self._settings.device)
+            predictor = await asyncio.to_thread(load_predictor, own or DEFAULT, self._settings)
         except (BundleError, RuntimeError, ValueError) as error:
             _log.warning("bundle refused", extra={"detail": f"{error}. The bundle in use goes on."})
             return
-        self._replace(predictor)
+        await self._replace(predictor)
         _log.info(
             "bundle loaded", extra={"bundle": predictor.bundle.sha256, "bundle_name": predictor.bundle.name}
         )

@@ -207,11 +207,14 @@ class Connection:
         timings = Timings()
         is_plain = can_do_without_network(predictor, question)
 
-        def step() -> Outcome | None:
+        def take_in() -> AnyHistory | None:
             began = time.perf_counter()
             sync_history(history, keep, append)
             look_at_cursor(history, question.cursor, question.prefix)
             timings.step = 1000 * (time.perf_counter() - began)
+            return None if needs_encoding(history) else history
+
+        def step() -> Outcome | None:
             if not needs_encoding(history):
                 return answer()
             return answer(with_network=False) if is_plain else None
@@ -222,7 +225,7 @@ class Connection:
             timings.predict = 1000 * (time.perf_counter() - began)
             return result
 
-        done = await engine.scheduler.step(step)
+        done = await engine.scheduler.step(step, take_in)
         timings.waiting = 1000 * done.waiting_seconds
         outcome = done.value
         if outcome is None:  # the window of a long file moves: that is an encoding

@@ -63,6 +63,13 @@ def test_an_installation_without_torch_can_serve(name: str) -> None:
     modules_after(name, without=(*TRAINING_ONLY, "cydifflib"))
 
 
+@pytest.mark.parametrize(
+    "name", ["server.app", "server.__main__", "server.users", "lsp.__main__", "training.mine", "training.fit"]
+)
+def test_an_installation_without_ray_lacks_nothing(name: str) -> None:
+    assert "ray" not in packages(modules_after(name, without=("ray",)))
+
+
 @pytest.mark.parametrize("name", ["lsp.server", "lsp.__main__"])
 def test_the_language_server_brings_no_runtime_and_no_service(name: str) -> None:
     modules = modules_after(name)

@@ -26,6 +26,9 @@ from model.silence import Silence
 
 OPEN_SECONDS = 1.0  # a burst may go on for so long after its last key
 SETTLED_SECONDS = 0.8  # a change that is still being made is not repeated before so much quiet
+# Between two keys nobody reads an offer that is about as likely wrong as right, and there are ten such moments for each pause:
+# this share of the doubt that a threshold allows is not allowed there.
+_KEY_DOUBT = 0.4
 ORDER_WEIGHT = 0.3  # of confidence beside order, when changes are ranked
 _BECAUSE = 3  # precedents that are named as reasons
 
@@ -65,11 +68,14 @@ class Weighed:
     proposals: Proposals
     ends: list[int]  # of the bursts
     edits: int  # in the history
+    is_between_keys: bool
     confidence: NDArray[np.float32]
     order: NDArray[np.float32]
 
     def choose(self, threshold: float, limit: int) -> Judgement:
         """The first `limit` changes to show at a threshold."""
+        if self.is_between_keys:
+            threshold += _KEY_DOUBT * (1 - threshold)
         proposals, situation = self.proposals, self.proposals.situation
         travel = proposals.rows[:, COLUMNS["rank_in_travel"]]
         order = self.order + ORDER_WEIGHT * self.confidence
@@ -118,7 +124,7 @@ class Suggester:
         proposals = propose(slots, ends, self._tables, moment, cursor=facts.cursor, network=opinion)
         confidence, order = self._judge.judge(proposals.rows)
         confidence = np.where(_is_unsettled(proposals, facts), 0.0, confidence).astype(np.float32)
-        return Weighed(proposals, ends, len(slots.edits), confidence, order)
+        return Weighed(proposals, ends, len(slots.edits), _is_early(facts), confidence, order)
 
 
 def find_bursts(slots: Slots) -> list[int]:
@@ -140,9 +146,13 @@ def _is_unsettled(proposals: Proposals, facts: StreamFacts) -> NDArray[np.bool_]
     # The rest of a begun repeat rests on the changes before it.
     is_replay = proposals.rows[:, COLUMNS["origin"]] != Origin.COMPLETION
     is_only_open = (proposals.rows[:, COLUMNS["is_only_open"]] > 0) & is_replay
-    is_early = facts.pause_seconds is not None and facts.pause_seconds < SETTLED_SECONDS
-    unsettled: NDArray[np.bool_] = is_only_open & is_early
+    unsettled: NDArray[np.bool_] = is_only_open & _is_early(facts)
     return unsettled
+
+
+def _is_early(facts: StreamFacts) -> bool:
+    """Is the user in the middle of typing?"""
+    return facts.pause_seconds is not None and facts.pause_seconds < SETTLED_SECONDS
 
 
 def _because(candidate: Candidate, ends: Sequence[int], count: int) -> tuple[int, ...]:

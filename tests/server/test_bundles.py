@@ -17,6 +17,7 @@ from websockets.sync.client import connect
 
 from model.inference.bundle import DEFAULT, Bundle, BundleError, seal
 from model.inference.personal import write_current
+from model.inference.predictor import Predictor
 from server import bundles
 from server.bundles import BundleWatch, find_own, load_first
 from server.settings import Settings
@@ -31,8 +32,12 @@ def _add_bundle(folder: Path, name: str) -> Path:
 
 
 def test_a_named_bundle_is_loaded_and_a_damaged_one_refused(tmp_path: Path) -> None:
-    settings, loaded = Settings(own_bundles=tmp_path, device="cpu"), []
-    watch = BundleWatch(settings, DEFAULT, lambda predictor: loaded.append(predictor.bundle.name))
+    settings, loaded = Settings(own_bundles=tmp_path, device="cpu"), list[str]()
+
+    async def replace(predictor: Predictor) -> None:
+        loaded.append(predictor.bundle.name)
+
+    watch = BundleWatch(settings, DEFAULT, replace)
     _add_bundle(tmp_path, "one")
     asyncio.run(watch.look())
     assert loaded == []  # it is there, but nobody named it
@@ -98,7 +103,7 @@ def test_a_running_service_changes_its_bundle_and_its_streams_connect_again(tmp_
             stream.send(json.dumps(opening))
             assert json.loads(stream.recv(timeout=60))["type"] == "opened"
             write_current(own, "two")
-            with pytest.raises(ConnectionClosedError, match="another bundle"):
+            with pytest.raises(ConnectionClosedError, match="service restart"):
                 stream.recv(timeout=60)
         deadline = time.monotonic() + 60
         while _read_model(address)["name"] != "two":
