@@ -4,11 +4,14 @@ import * as vscode from "vscode";
 import { applyEverywhere } from "./everywhere";
 import { PythonFinder } from "./interpreter";
 import { NextEdit } from "./nextEdit";
-import { serverCommands } from "./protocol";
+import { type Suggestion, serverCommands } from "./protocol";
 import { LanguageServer } from "./server";
 import { everyEntry, needsRestart, type Settings, settingsFrom, toggled } from "./settings";
+import { setUp } from "./setUp";
 import { snooze, wake } from "./snooze";
 import { StatusBar, showMenu } from "./statusBar";
+import { Today } from "./today";
+import { Unsure } from "./unsure";
 import { explainWhy } from "./why";
 
 let server: LanguageServer | undefined;
@@ -20,17 +23,22 @@ export function activate(context: vscode.ExtensionContext): void {
     const started = new LanguageServer(python, log, settings);
     server = started;
     const statusBar = new StatusBar();
-    const nextEdit = new NextEdit(started, () => settings);
+    const today = new Today(context.globalState);
+    const media = vscode.Uri.joinPath(context.extensionUri, "media");
+    const nextEdit = new NextEdit(started, () => settings, today, media);
+    const unsure = new Unsure(started, nextEdit);
     const readAgain = () => {
         const before = settings;
         settings = readSettings();
         void (needsRestart(before, settings) ? started.restart(settings) : started.configure(settings));
+        nextEdit.redraw();
     };
 
     const commands: Record<string, (...parameters: never[]) => unknown> = {
         accept: (key?: unknown) => nextEdit.accept(key),
         acceptWord: () => nextEdit.acceptWord(),
-        ghostAccepted: (id: string) => nextEdit.ghostAccepted(id),
+        acceptHere: () => nextEdit.acceptHere(),
+        ghostAccepted: (suggestion: Suggestion) => nextEdit.ghostAccepted(suggestion),
         dismiss: () => nextEdit.dismiss(),
         forgetDismissed: () => forgetDismissed(started),
         next: () => nextEdit.cycle(1),
@@ -40,9 +48,18 @@ export function activate(context: vscode.ExtensionContext): void {
         snooze: () => snooze(started, settings.snoozeMinutes),
         wake: () => wake(started),
         toggleLanguage: () => toggleLanguage(),
-        menu: () => showMenu(statusBar.current(), vscode.window.activeTextEditor?.document.languageId),
+        menu: async () =>
+            showMenu({
+                status: statusBar.current(),
+                language: vscode.window.activeTextEditor?.document.languageId,
+                tally: today.tally(),
+                unsure: statusBar.current().state === "quiet" ? await unsure.look() : undefined,
+            }),
+        showUnsure: () => unsure.show(),
         restart: () => started.restart(),
-        setUpPython: async () => (await python.setUp(settings.python)) && started.restart(),
+        setUpPython: () => started.setUp(() => setUp(python, log, settings.python)),
+        chooseInterpreter: () =>
+            vscode.commands.executeCommand("workbench.action.openSettings", "likewise.python"),
         showLog: () => log.show(true),
         openWalkthrough: () =>
             vscode.commands.executeCommand(

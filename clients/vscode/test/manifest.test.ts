@@ -69,6 +69,16 @@ test("the pure files import no vscode", () => {
         "python",
         "serverLog",
         "word",
+        "wordDifference",
+        "view",
+        "label",
+        "typing",
+        "chain",
+        "nextWord",
+        "tally",
+        "hoverText",
+        "menu",
+        "reasons",
     ];
     for (const { name, text } of sources.filter(({ name }) => pure.includes(name.replace(".ts", "")))) {
         expect(text, name).not.toMatch(/from "vscode/);
