@@ -12,6 +12,7 @@ TARGET = Path(__file__).resolve().parent / "bundled"
 PACKAGES = ("lsp", "server", "model")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "networks", "*.pyc")
 RUNTIME_EXTRA = "cpu"
+EXAMPLES = ("track_list.ts", "config_store.go")  # files for the walkthrough; the tests play kinds of session in them
 
 
 def requirements() -> list[str]:
@@ -25,6 +26,9 @@ def main() -> None:
     shutil.rmtree(TARGET, ignore_errors=True)
     for package in PACKAGES:
         shutil.copytree(CHECKOUT / package, TARGET / package, ignore=LEFT_OUT)
+    (TARGET / "walkthrough").mkdir()
+    for name in EXAMPLES:
+        shutil.copy(CHECKOUT / "tests" / "data" / "kinds" / name, TARGET / "walkthrough")
     lines = "\n".join(sorted(requirements()))
     (TARGET / "requirements.txt").write_text(f"{lines}\n", encoding="utf-8")
 

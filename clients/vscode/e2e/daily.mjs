@@ -1,10 +1,26 @@
 // Daily use, as people have their editor: what hurt once, one scenario an entry.
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { COLUMN, changed, changeTwice, FAR, nextShown, PLACES, takeNext } from "./renaming.mjs";
 import { sleep, until } from "./workbench.mjs";
 
 const says = (workbench, words) =>
     until(`the status: ${words}`, async () => words.test(await workbench.status()));
+
+/** The examples of the walkthrough: where its change is to be made by hand. */
+const EXAMPLES = [
+    { language: "Python", file: "../media/walkthrough/orders.py", from: "logger.info", to: "logger.debug" },
+    { language: "TypeScript", file: "../../../tests/data/kinds/track_list.ts", from: "let ", to: "const " },
+    { language: "Go", file: "../../../tests/data/kinds/config_store.go", from: "%s", to: "%w" },
+];
+/** The lines and columns, from 1, at which a text is found. */
+const placesIn = (file, text) =>
+    fs
+        .readFileSync(new URL(file, import.meta.url), "utf8")
+        .split("\n")
+        .map((line, index) => ({ line: index + 1, column: line.indexOf(text) + 1 }))
+        .filter(({ column }) => column > 0);
+const written = async (workbench) => (await workbench.drawn()).flatMap((line) => line.written).join("\n");
 
 export const daily = [
     {
@@ -248,6 +264,25 @@ export const daily = [
             assert.ok(!(await workbench.hasBorder("debug")), "a border in another theme");
         },
     },
+    ...EXAMPLES.map(({ language, file, from, to }) => ({
+        name: `the walkthrough's example in ${language} succeeds`,
+        async run(workbench) {
+            const [first, second] = placesIn(file, from);
+            await workbench.command("Likewise: Try It on an Example…");
+            await workbench.page.locator(".quick-input-list .monaco-list-row", { hasText: language }).click();
+            await workbench.says(`in line ${first.line}, then in line ${second.line}. Then press Tab`);
+            await workbench.selectedOn(first.line);
+            await workbench.replace(first.line, first.column, from, to);
+            await workbench.replace(second.line, second.column, from, to);
+            const [left] = await workbench.hint(/\d+ more(?=: Tab)/);
+            await workbench.press("Tab");
+            await sleep(600);
+            await workbench.press("Tab");
+            await until("one place fewer", async () => !(await written(workbench)).includes(left));
+            await workbench.command("Notifications: Clear All Notifications");
+            await workbench.command("View: Revert and Close Editor");
+        },
+    })),
     {
         name: "the port of the service is not forwarded",
         async run(workbench) {

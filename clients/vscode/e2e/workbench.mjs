@@ -495,6 +495,19 @@ export class Workbench {
         return python;
     }
 
+    /** The usual interpreter, but what VS Code and the language server tell each other is written to a file. */
+    listeningPython(streamFile) {
+        const file = path.join(this.root, "listening-python");
+        const tee = `"${process.execPath}" "${path.join(HERE, "tee.mjs")}" "${streamFile}"`;
+        const script = [
+            "#!/bin/sh",
+            `case "$*" in *"-m lsp"*) exec ${tee} "${this.python}" "$@" ;; esac`,
+            `exec "${this.python}" "$@"`,
+        ];
+        fs.writeFileSync(file, `${script.join("\n")}\n`, { mode: 0o755 });
+        return file;
+    }
+
     newPython(name, options) {
         const folder = path.join(this.root, name);
         this.runPython(this.libraries, ["-m", "venv", ...options, folder]);

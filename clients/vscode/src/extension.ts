@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { applyEverywhere } from "./everywhere";
 import { PythonFinder } from "./interpreter";
 import { NextEdit } from "./nextEdit";
+import { practise } from "./practice";
 import { type Suggestion, serverCommands } from "./protocol";
 import { LanguageServer } from "./server";
 import { everyEntry, needsRestart, type Settings, settingsFrom, toggled } from "./settings";
@@ -61,6 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
         chooseInterpreter: () =>
             vscode.commands.executeCommand("workbench.action.openSettings", "likewise.python"),
         showLog: () => log.show(true),
+        practise: (language?: unknown) => practise(context.extensionUri, language),
         openWalkthrough: () =>
             vscode.commands.executeCommand(
                 "workbench.action.openWalkthrough",

@@ -79,6 +79,7 @@ test("the pure files import no vscode", () => {
         "hoverText",
         "menu",
         "reasons",
+        "examples",
     ];
     for (const { name, text } of sources.filter(({ name }) => pure.includes(name.replace(".ts", "")))) {
         expect(text, name).not.toMatch(/from "vscode/);
