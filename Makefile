@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 
 INSTALL := $(BIN)/pip install --quiet --constraint constraints.txt
 
-.PHONY: run test test-minimums constraints setup check format bench vsix e2e clean
+.PHONY: run test test-minimums test-ray constraints setup check format bench vsix e2e clean
 
 # Everything that serving needs, and nothing else: no torch.
 $(VENV)/serve: pyproject.toml constraints.txt
@@ -32,10 +32,18 @@ test-minimums:
 	build/minimums/bin/pip install --quiet --constraint build/minimums/constraints.txt -e '.[cpu]' --group test
 	build/minimums/bin/python -m pytest tests/server tests/lsp
 
+# The tests of the service and of training on several machines.
+$(VENV)/ray: $(VENV)/develop
+	$(INSTALL) -e '.[cpu,train,ray,ray-train]' --group dev
+	touch $@
+
+test-ray: $(VENV)/ray
+	$(BIN)/python -m pytest -W default tests/ray  # the warnings of Ray itself are not ours
+
 # Writes the newest versions that fit together into constraints.txt. A local build, such as torch's +cpu, is not for everybody.
 constraints:
 	$(PYTHON) -m venv --clear --upgrade-deps build/constraints
-	build/constraints/bin/pip install --quiet -e '.[cpu,train]' --group dev
+	build/constraints/bin/pip install --quiet -e '.[cpu,train,ray,ray-train]' --group dev
 	build/constraints/bin/pip freeze --exclude-editable | sed 's/+.*//' > constraints.txt
 
 check: $(VENV)/develop

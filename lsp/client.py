@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import WebSocketException
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from lsp.fetch import Address, ServiceUnavailable, fetch
 from model.editing.change import common_length
@@ -32,6 +32,9 @@ _LIMIT_DOCUMENTS = 100  # beyond this the least recently used is closed, before 
 _LIMIT_MISSED = 2  # so many questions without any sign of life: the connection is dead
 _RETRY_SECONDS = (0.1, 30.0)  # first and longest pause before another attempt
 _HEALTHY_SECONDS = 5.0  # a connection that lasted this long was a good one: the next attempt need not wait
+_SERVICE_RESTART = 1012  # the code with which a replica closes its streams before it ends
+_LIMIT_MOVES = 20  # more in a row are no move but a problem
+_MOVE_SECONDS = 0.1
 _log = logging.getLogger(__name__)
 
 
@@ -86,6 +89,7 @@ class Client:
     _outbox: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
     _requests: Iterator[int] = field(default_factory=itertools.count)
     _missed: int = 0
+    _is_moving: bool = False  # from one replica of the service to another
 
     @property
     def is_connected(self) -> bool:
@@ -95,11 +99,14 @@ class Client:
         """Connect, and connect again, without end.
 
         Yields the model after each connection and the problem after each loss. The stream is read while the
-        consumer waits for the next item, so the consumer must not wait for anything else.
+        consumer waits for the next item, so the consumer must not wait for anything else. When one of several
+        replicas sends us to another, that is no loss: the open questions are asked there again.
         """
         pause, longest = _RETRY_SECONDS
+        moves = 0
         while True:
             connected_time: float | None = None
+            is_moved = False
             try:
                 model = await self._fetch_model()
                 async with self._connect(model) as socket:
@@ -114,11 +121,16 @@ class Client:
                 problem = ServiceUnavailable(
                     "no-connection", f"no connection to the service: {type(error).__name__}"
                 )
+                is_moved = moves < _LIMIT_MOVES and _is_move(error)
             finally:
-                self._hang_up()
-            yield problem
+                self._hang_up(keep_questions=is_moved)
             if connected_time is not None and time.monotonic() - connected_time > _HEALTHY_SECONDS:
-                pause = _RETRY_SECONDS[0]
+                pause, moves = _RETRY_SECONDS[0], 0
+            if is_moved:
+                moves += 1
+                await asyncio.sleep(_MOVE_SECONDS)
+                continue
+            yield problem
             await asyncio.sleep(pause)
             pause = min(2 * pause, longest)
 
@@ -133,17 +145,24 @@ class Client:
         """Ask for the next hunk; raise ServiceUnavailable when there is no answer in time.
 
         `pause_seconds` is the time since the last change; None when the last change is surely finished."""
-        if self._socket is None:
+        if self._socket is None and not self._is_moving:
             raise ServiceUnavailable("not-connected", "the service is not connected")
         request = next(self._requests)
         question = _Question(snapshot, threshold, limit, pause_seconds)
         waiting = _Waiting(question, asyncio.get_running_loop().create_future())
         self._waiting[request] = waiting
-        self._put_question(request, question)
-        sent = self._sent[snapshot.document]
-        seconds = self.deadline_seconds if sent.is_opened else max(self.deadline_seconds, _OPENING_SECONDS)
+        if not self._is_moving:  # otherwise it is asked once the move is over
+            self._put_question(request, question)
+        sent = self._sent.get(snapshot.document)
+        is_opened = sent is not None and sent.is_opened
+        seconds = self.deadline_seconds if is_opened else max(self.deadline_seconds, _OPENING_SECONDS)
         try:
-            return await asyncio.wait_for(waiting.future, seconds)
+            done, _ = await asyncio.wait([waiting.future], timeout=seconds)
+            if not done and waiting.is_repeated:  # the file is opened again first
+                done, _ = await asyncio.wait([waiting.future], timeout=max(0.0, _OPENING_SECONDS - seconds))
+            if not done:
+                raise TimeoutError
+            return await waiting.future
         except TimeoutError:
             self._miss()
             raise ServiceUnavailable(
@@ -151,6 +170,7 @@ class Client:
             ) from None
         finally:
             self._waiting.pop(request, None)
+            waiting.future.cancel()
 
     def prepare(self, snapshot: Snapshot) -> None:
         """Send a document before anything is asked about it."""
@@ -189,7 +209,9 @@ class Client:
         is_local = self.address.url.startswith(("http://127.", "http://localhost", "http://[::1]"))
         place: dict[str, Any] = {"unix": True, "path": self.address.socket} if self.address.socket else {}
         async with connect(
-            "ws" + self.address.url.removeprefix("http") + f"/stream?wire={schema.WIRE_VERSION}",
+            "ws"
+            + self.address.url.removeprefix("http")
+            + f"/stream?wire={schema.WIRE_VERSION}&bundle={model.sha256}",
             additional_headers=self.address.headers,
             compression=None,  # on loopback it costs more than it saves
             max_size=2**26,
@@ -203,8 +225,9 @@ class Client:
             self._outbox = asyncio.Queue()
             self._sent.clear()
             self._missed = 0
-            self._bundle = model.sha256
+            before, self._bundle = self._bundle, model.sha256
             self._socket = socket
+            self._repeat_questions(is_same_bundle=before == model.sha256)
             sender = asyncio.create_task(self._send_all(socket, self._outbox))
             try:
                 yield socket
@@ -220,15 +243,28 @@ class Client:
         except WebSocketException:
             pass  # the reader of the socket notices it too
 
-    def _hang_up(self) -> None:
+    def _repeat_questions(self, *, is_same_bundle: bool) -> None:
+        """Ask again, over a new connection, what another replica left unanswered."""
+        self._is_moving = False
+        if not is_same_bundle:  # those questions are in tokens that this one does not know
+            reason = "the service has another model now"
+            self._give_up_questions(ServiceUnavailable("other-bundle", reason, Silence.SUPERSEDED))
+        for request, each in self._waiting.items():
+            each.is_repeated = True
+            self._put_question(request, each.question)
+
+    def _hang_up(self, *, keep_questions: bool = False) -> None:
         self._socket = None
         self._sent.clear()
+        self._is_moving = keep_questions
+        if not keep_questions:
+            self._give_up_questions(ServiceUnavailable("lost", "the connection to the service was lost"))
+
+    def _give_up_questions(self, problem: ServiceUnavailable) -> None:
         waiting, self._waiting = self._waiting, {}
         for each in waiting.values():
             if not each.future.done():
-                each.future.set_exception(
-                    ServiceUnavailable("lost", "the connection to the service was lost")
-                )
+                each.future.set_exception(problem)
 
     def _miss(self) -> None:
         self._missed += 1
@@ -335,3 +371,17 @@ class Client:
             waiting.future.set_exception(problem)
         if message.code == "other-bundle" and self._socket is not None:
             self._socket.transport.abort()  # begin again with the tokenizer of the other model
+
+
+def _is_move(error: Exception) -> bool:
+    """Tell whether the service sent us to another of its replicas, and did not fail."""
+    if isinstance(error, ConnectionClosed):
+        return error.rcvd is not None and error.rcvd.code == _SERVICE_RESTART
+    return isinstance(error, InvalidStatus) and _read_code(error.response.body) in ("leaving", "other-bundle")
+
+
+def _read_code(body: bytes | bytearray | None) -> str:
+    try:
+        return schema.Problem.model_validate_json(bytes(body or b"")).code
+    except ValidationError:
+        return ""

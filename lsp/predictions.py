@@ -36,7 +36,8 @@ _log = logging.getLogger(__name__)
 class ServedModel(NamedTuple):
     """The parts of the service's model that we must know."""
 
-    bundle: str
+    name: str
+    bundle: str  # its hash
     tokenizer: Tokenizer
     limit_edits: int
     threshold: float
@@ -74,6 +75,10 @@ class Predictions:
     @property
     def is_connected(self) -> bool:
         return self._client.is_connected
+
+    @property
+    def bundle_name(self) -> str:
+        return self._model.name if self._model is not None else "unknown"
 
     @property
     def model(self) -> ServedModel | None:
@@ -249,6 +254,7 @@ class Predictions:
         is_same = before is not None and before.bundle == model.sha256
         thresholds = model.calibration.get("thresholds", {})
         return ServedModel(
+            name=model.name,
             bundle=model.sha256,
             tokenizer=before.tokenizer if is_same and before is not None else Tokenizer(model.tokenizer),
             limit_edits=min(_LIMIT_EDITS, model.limit_edits),

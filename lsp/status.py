@@ -24,8 +24,12 @@ class EditorStatus:
 
 
 STARTING = EditorStatus("starting", "starting", "the service is being started")
-READY = EditorStatus("ready", "connected", "ready")
 THINKING = EditorStatus("thinking", "asked", "waiting for the model")
+
+
+def ready_with(bundle: str) -> EditorStatus:
+    """Ready, and which bundle answers."""
+    return EditorStatus("ready", "connected", f"Likewise is ready, with the bundle {bundle}.")
 
 
 def status_from_silence(silence: Silence) -> EditorStatus:

@@ -23,7 +23,7 @@ from lsp.question import QuestionState
 from lsp.recording_writer import RecordingWriter
 from lsp.settings import Settings
 from lsp.snooze import Snooze
-from lsp.status import READY, STARTING, THINKING, EditorStatus, status_from_problem, status_from_silence
+from lsp.status import STARTING, THINKING, EditorStatus, ready_with, status_from_problem, status_from_silence
 from lsp.suggestions import Answer, Suggestion
 from model.silence import Silence
 
@@ -398,7 +398,8 @@ class Workspace:
         else:
             file = self.files.get(self._focused)
             silence = None if file is None else self._find_current_silence(file)
-            self._set_status(READY if silence is None else status_from_silence(silence))
+            ready = ready_with(self._predictions.bundle_name)
+            self._set_status(ready if silence is None else status_from_silence(silence))
 
     def _find_current_silence(self, file: FileSession) -> Silence | None:
         """Find the reason why nothing is shown in a file, if there is one that is known already."""

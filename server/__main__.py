@@ -22,10 +22,10 @@ import time
 
 import uvicorn
 
-from model.editing.edits import END, START
-from model.inference.bundle import DEFAULT, Bundle, BundleError, OldBundleError
+from model.inference.bundle import BundleError
 from model.inference.predictor import Predictor
 from server.app import create_app
+from server.bundles import BundleWatch, load_first
 from server.logs import set_up_logs
 from server.parent import is_running
 from server.settings import Settings, read_settings
@@ -52,13 +52,10 @@ def main() -> int:
         )
         return 1
     try:
-        bundle = _load_bundle(settings)
-        bundle.require_tokenizer()
-        predictor = Predictor(bundle, settings.device)
+        predictor = load_first(settings)
     except (BundleError, RuntimeError, ValueError) as error:
         print(f"server: {error}", file=sys.stderr)
         return 1
-    predictor.open((START, END))  # the first run allocates, and no user should wait for it
     gc.collect()
     gc.freeze()  # the model stays for good: later collections need not walk it
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn ends in order and then says it again
@@ -71,15 +68,6 @@ def main() -> int:
 
 def _place_of(settings: Settings) -> str:
     return settings.socket or f"{settings.host} port {settings.port}"
-
-
-def _load_bundle(settings: Settings) -> Bundle:
-    """Load the chosen bundle. One of an older format is a user's own: the shipped one serves until it is made again."""
-    try:
-        return Bundle.load(settings.bundle)
-    except OldBundleError as error:
-        _log.warning("old bundle", extra={"detail": f"{error}. The shipped bundle is used until then."})
-        return Bundle.load(DEFAULT)
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -109,7 +97,7 @@ def _listen_on_file(path: str) -> socket.socket:
 
 def _configure(predictor: Predictor, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
-        create_app(predictor, settings),
+        create_app(predictor, settings, watch=BundleWatch),
         log_config=None,
         access_log=False,
         server_header=False,

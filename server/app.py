@@ -12,10 +12,12 @@ from typing import Any
 from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from model.inference.predictor import Predictor
+from server.bundles import BundleWatch
+from server.connections import POLICY_VIOLATION, SERVICE_RESTART
 from server.engine import Engine
 from server.heap import trim_heap
 from server.metrics import MeasuredRequests
@@ -34,14 +36,16 @@ from server.schema import (
     explain_errors,
     explain_wire_version,
 )
-from server.security import Guard
+from server.security import Guard, user_of
 from server.settings import Settings
 from server.stream import Connection
-from server.suggest import Refused, answer_request, limit_edits
+from server.suggest import Refused, answer_request, check_bundle, limit_edits
+from server.users import TooMuch
 
 _log = logging.getLogger(__name__)
 
 _SWEEP_SECONDS = 10.0
+_WATCH_SECONDS = 2.0  # reads one small file
 # Our own page: the usual ones load their scripts from elsewhere, and this machine may be offline for a reason.
 _DOCS = Path(__file__).with_name("docs.html")
 _DOCS_POLICY = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -52,8 +56,11 @@ STATUS = {
     "other-bundle": HTTPStatus.CONFLICT,
     OTHER_WIRE_VERSION: HTTPStatus.CONFLICT,
     "overloaded": HTTPStatus.SERVICE_UNAVAILABLE,
+    "leaving": HTTPStatus.SERVICE_UNAVAILABLE,
     "too-many-connections": HTTPStatus.TOO_MANY_REQUESTS,
+    "too-many-requests": HTTPStatus.TOO_MANY_REQUESTS,
 }
+_PASSING = ("leaving", "other-bundle")  # problems of one replica: the next one may do better
 _OTHERWISE = HTTPStatus.UNPROCESSABLE_ENTITY  # for requests that are wrong in themselves
 
 _SENTENCES = {
@@ -79,16 +86,24 @@ _GUARDED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _IN_BODY = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-def create_app(predictor: Predictor, settings: Settings) -> FastAPI:
+def create_app(predictor: Predictor, settings: Settings, watch: type[BundleWatch] | None = None) -> FastAPI:
+    """Make the app. With a `watch` it loads the user's own bundle when that is another one."""
     engine = Engine(predictor, settings)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        sweeping = asyncio.create_task(_sweep(engine))
+        tasks = [asyncio.create_task(_sweep(engine))]
+        if watch is not None:
+            tasks.append(
+                asyncio.create_task(
+                    _watch_bundles(watch(settings, predictor.bundle.directory, engine.replace))
+                )
+            )
         try:
             yield
         finally:
-            sweeping.cancel()
+            for task in tasks:
+                task.cancel()
             engine.scheduler.close()
 
     app = FastAPI(
@@ -101,13 +116,12 @@ def create_app(predictor: Predictor, settings: Settings) -> FastAPI:
         responses=_document(*_GUARDED),
     )
     app.state.engine = engine
-    engine.metrics.model.info({"sha256": predictor.bundle.sha256, "provider": predictor.provider})
     _add_errors(app)
     _add_predict(app, engine)
     _add_status_routes(app, engine)
     _add_stream(app, engine)
     app.add_middleware(MeasuredRequests, metrics=engine.metrics)
-    app.add_middleware(Guard, settings=settings)
+    app.add_middleware(Guard, settings=settings, users=engine.users)
     return app
 
 
@@ -116,9 +130,17 @@ async def _sweep(engine: Engine) -> None:
     while True:
         await asyncio.sleep(_SWEEP_SECONDS)
         engine.sessions.trim()
+        if engine.users is not None:
+            await engine.connections.close_revoked(engine.users)
         if len(engine.sessions) or engine.sessions.ended > ended:
             ended = engine.sessions.ended
             await asyncio.to_thread(trim_heap)
+
+
+async def _watch_bundles(watch: BundleWatch) -> None:
+    while True:
+        await asyncio.sleep(_WATCH_SECONDS)
+        await watch.look()
 
 
 def _add_errors(app: FastAPI) -> None:
@@ -129,6 +151,10 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Overloaded)
     async def overloaded(_: Request, error: Overloaded) -> Response:
         return make_problem("overloaded", f"{error}: try again in a second.", headers={"Retry-After": "1"})
+
+    @app.exception_handler(TooMuch)
+    async def too_much(_: Request, error: TooMuch) -> Response:
+        return make_problem("too-many-requests", str(error), headers={"Retry-After": "1"})
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -150,8 +176,7 @@ def _add_errors(app: FastAPI) -> None:
 
 
 def _add_status_routes(app: FastAPI, engine: Engine) -> None:
-    predictor, bundle, metrics = engine.predictor, engine.predictor.bundle, engine.metrics
-    tokenizer = bundle.require_tokenizer()
+    metrics = engine.metrics
 
     @app.get("/healthz", tags=["status"], summary="The process is alive")
     async def healthz() -> Status:
@@ -170,6 +195,8 @@ def _add_status_routes(app: FastAPI, engine: Engine) -> None:
 
     @app.get("/model", tags=["status"], summary="The bundle in use, with its tokenizer")
     async def model() -> ModelResponse:
+        predictor, bundle = engine.predictor, engine.predictor.bundle
+        tokenizer = bundle.require_tokenizer()
         return ModelResponse(
             name=bundle.name,
             sha256=bundle.sha256,
@@ -183,7 +210,7 @@ def _add_status_routes(app: FastAPI, engine: Engine) -> None:
 
     @app.get("/metrics", tags=["status"], summary="For Prometheus", response_class=PlainTextResponse)
     async def read_metrics() -> Response:
-        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
+        return Response(await engine.export_metrics(), media_type=CONTENT_TYPE_LATEST)
 
     @app.post(
         "/feedback", tags=["predict"], summary="What became of suggestions", responses=_document(*_IN_BODY)
@@ -204,10 +231,13 @@ def _add_predict(app: FastAPI, engine: Engine) -> None:
         "/predict",
         tags=["predict"],
         summary="The next edit, from a text or tokens and what was done to them",
-        responses=_document(*_IN_BODY, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE),
+        responses=_document(
+            *_IN_BODY, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE
+        ),
     )
-    async def predict(request: PredictRequest) -> PredictResponse:
-        return await _answer(engine, request)
+    async def predict(request: PredictRequest, http: Request) -> PredictResponse:
+        with engine.requests.hold(user_of(http.scope)):
+            return await _answer(engine, request)
 
 
 async def _answer(engine: Engine, request: TextRequest | TokenRequest) -> PredictResponse:
@@ -226,28 +256,33 @@ async def _answer(engine: Engine, request: TextRequest | TokenRequest) -> Predic
 
 
 def _add_stream(app: FastAPI, engine: Engine) -> None:
-    connections = 0
-
     @app.websocket("/stream")
     async def stream(socket: WebSocket) -> None:
-        nonlocal connections
         theirs = socket.query_params.get("wire", str(WIRE_VERSION))
         if theirs != str(WIRE_VERSION):
-            await socket.send_denial_response(make_problem(OTHER_WIRE_VERSION, explain_wire_version(theirs)))
+            await _deny(socket, OTHER_WIRE_VERSION, explain_wire_version(theirs))
             return
-        if connections >= engine.settings.limit_connections:
-            await socket.send_denial_response(
-                make_problem("too-many-connections", "Too many streams are open.")
-            )
+        if engine.connections.is_leaving:
+            await _deny(socket, "leaving", "This replica ends: connect again.")
             return
-        connections += 1
-        engine.metrics.connections.inc()
         try:
-            await socket.accept()
-            await _converse(engine, socket)
-        finally:
-            connections -= 1
-            engine.metrics.connections.dec()
+            check_bundle(socket.query_params.get("bundle", engine.predictor.bundle.sha256), engine.predictor)
+            with engine.connections.hold(socket, user_of(socket.scope)):
+                await socket.accept()
+                await _converse(engine, socket)
+        except Refused as refused:
+            await _deny(socket, refused.code, refused.message)
+        except TooMuch as error:
+            await _deny(socket, "too-many-connections", str(error))
+
+
+async def _deny(socket: WebSocket, code: str, message: str) -> None:
+    """Refuse a stream with a status, or with a close code where the server in front can send no status."""
+    if "websocket.http.response" in socket.scope.get("extensions", {}):
+        await socket.send_denial_response(make_problem(code, message))
+        return
+    await socket.accept()  # a client would not see the code of a stream that is closed before
+    await socket.close(SERVICE_RESTART if code in _PASSING else POLICY_VIOLATION, code)
 
 
 async def _converse(engine: Engine, socket: WebSocket) -> None:

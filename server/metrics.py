@@ -9,6 +9,7 @@ from prometheus_client import (
     Histogram,
     Info,
     ProcessCollector,
+    generate_latest,
 )
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -39,6 +40,12 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
+        self.together = Histogram(
+            "likewise_steps_together",
+            "Histories stepped in one go, where steps are batched",
+            buckets=(1, 2, 4, 6, 8),
+            registry=registry,
+        )
         self.sessions = Gauge("likewise_sessions", "Documents that are streamed", registry=registry)
         self.session_bytes = Gauge("likewise_session_bytes", "Caches of all sessions", registry=registry)
         self.connections = Gauge("likewise_connections", "Open streams", registry=registry)
@@ -55,6 +62,10 @@ class Metrics:
         self.requests = Histogram(
             "likewise_http_seconds", "HTTP requests", ["path", "status"], buckets=_SECONDS, registry=registry
         )
+
+    async def export(self) -> bytes:
+        """Write all metrics in Prometheus's text format."""
+        return generate_latest(self.registry)
 
     def count_answer(self, suggestions: int, silence: str | None) -> None:
         self.suggestions.inc(suggestions)

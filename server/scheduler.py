@@ -3,21 +3,23 @@
 An encoding of a large file never delays another session's step. The threads sleep when there is nothing to do.
 
 On the CPU each step is handed to a thread by itself: one batch of several steps is slower there than one after another. On
-CUDA, where all steps share one device, the steps that wait are handed over together, run back to back, and their callers
-are woken together: the device does not idle while the event loop turns. They are not one padded tensor. A graph holds one
-history: caches of two histories have different lengths, and each stays in its own memory, where the graphs read and write in
-place. Padding would need a mask in every attention over edits, and a copy of all caches at each step.
+CUDA, where all steps share one device, the steps that wait are handed over together. Their histories take in their edits
+first; then one run of the graph steps all of them (`model.inference.together`); then each question is answered.
 """
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from model.inference.history import AnyHistory
 from server.heap import trim_heap
 from server.metrics import Metrics
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -39,18 +41,30 @@ class Done(NamedTuple, Generic[T]):
 
 
 class _Job(NamedTuple):
+    prepare: Callable[[], AnyHistory | None]
     work: Callable[[], Any]
     future: asyncio.Future[Any]
+
+
+def _prepare_nothing() -> None:
+    pass
 
 
 class Scheduler:
     """Runs functions in threads and awaits their results."""
 
     def __init__(
-        self, *, step_threads: int, limit_waiting: int, metrics: Metrics, together: bool = False
+        self,
+        *,
+        step_threads: int,
+        limit_waiting: int,
+        metrics: Metrics,
+        together: Callable[[list[AnyHistory]], int] | None = None,
     ) -> None:
-        """`together`: steps that wait are handed over together."""
-        self._steps = ThreadPoolExecutor(1 if together else step_threads, thread_name_prefix="step")
+        """`together`: runs the waiting edits of several histories; then steps that wait are handed over together."""
+        self._steps = ThreadPoolExecutor(
+            1 if together is not None else step_threads, thread_name_prefix="step"
+        )
         self._encodes = ThreadPoolExecutor(1, thread_name_prefix="encode")
         self._limit_waiting = limit_waiting
         self._metrics = metrics
@@ -64,12 +78,19 @@ class Scheduler:
     def is_full(self) -> bool:
         return self.encodes_waiting >= self._limit_waiting
 
-    async def step(self, function: Callable[[], T]) -> Done[T]:
-        timed = self._measure("step", function)
+    async def step(
+        self, function: Callable[[], T], prepare: Callable[[], AnyHistory | None] = _prepare_nothing
+    ) -> Done[T]:
+        """Run `prepare` and then `function`. In between, the history that `prepare` returns may run with others."""
         loop = asyncio.get_running_loop()
-        if not self._together:
-            return await loop.run_in_executor(self._steps, timed)
-        job = _Job(timed, loop.create_future())
+        if self._together is None:
+
+            def prepare_and_run() -> T:
+                prepare()
+                return function()
+
+            return await loop.run_in_executor(self._steps, self._measure("step", prepare_and_run))
+        job = _Job(prepare, self._measure("step", function), loop.create_future())
         self._waiting.append(job)
         self._hand_over(loop)
         done: Done[T] = await job.future
@@ -120,7 +141,17 @@ class Scheduler:
 
     def _run(self, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job]) -> None:
         """Run jobs. Runs in the thread."""
-        outcomes = [_run_job(job) for job in jobs]
+        prepared = [_try(job, job.prepare) for job in jobs]
+        histories = [each for each in prepared if each is not None and not isinstance(each, Exception)]
+        assert self._together is not None
+        try:
+            self._metrics.together.observe(max(1, self._together(histories)))
+        except Exception:  # each of them is run by its own question, and fails alone
+            _log.exception("steps failed together")
+        outcomes = [
+            before if isinstance(before, Exception) else _try(job, job.work)
+            for job, before in zip(jobs, prepared, strict=True)
+        ]
         loop.call_soon_threadsafe(self._deliver, loop, jobs, outcomes)
 
     def _deliver(
@@ -137,11 +168,11 @@ class Scheduler:
         self._hand_over(loop)
 
 
-def _run_job(job: _Job) -> Any:
-    """Return the result of a job, or the exception that it raised; do nothing for a caller that is gone."""
+def _try(job: _Job, work: Callable[[], Any]) -> Any:
+    """Return the result of a job's work, or the exception that it raised; do nothing for a caller that is gone."""
     if job.future.cancelled():
         return None
     try:
-        return job.work()
+        return work()
     except Exception as error:  # its caller's, not its neighbours'
         return error

@@ -6,7 +6,9 @@ leave out its Origin: so a foreign Host or Origin is refused, on HTTP and on the
 
 import hmac
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -15,20 +17,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.schema import Problem
 from server.settings import Settings, is_loopback
+from server.users import Users
 
 _log = logging.getLogger(__name__)
 
 _LONGEST_PATH = 40  # of a path in a log
+_USER = "likewise.user"  # the key in the scope of a request
 # They only show that the service runs, and a browser that opens the page cannot send a token.
 _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 
 
 class Guard:
-    """Refuses requests that may not come in."""
+    """Refuses requests that may not come in, and notes whose the others are."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, users: Users | None) -> None:
         self.app = app
         self.settings = settings
+        self.users = users
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -50,7 +55,7 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and not self._is_allowed_origin(origin, headers.get("host", "")):
             return HTTPStatus.FORBIDDEN, "origin-not-allowed", "Web pages may not use this service."
-        if self.settings.token and scope["path"] not in _OPEN_PATHS and not self._has_token(headers):
+        if scope["path"] not in _OPEN_PATHS and not self._admit(scope, headers):
             return HTTPStatus.UNAUTHORIZED, "token-required", "Send the token as 'Authorization: Bearer ...'."
         if int(length if (length := headers.get("content-length", "0")).isdecimal() else 0) > self._limit:
             return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-large", _too_large(self._limit)
@@ -72,10 +77,18 @@ class Guard:
     def _is_allowed_origin(self, origin: str, host: str) -> bool:
         return origin in (f"http://{host}", f"https://{host}") or origin in self.settings.allowed_origins
 
-    def _has_token(self, headers: Headers) -> bool:
+    def _admit(self, scope: Scope, headers: Headers) -> bool:
+        """Check the token, and note the user whose token it is."""
+        if not self.settings.token and self.users is None:
+            return True
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        matches = hmac.compare_digest(given.strip().encode(), self.settings.token.strip().encode())
-        return scheme.lower() == "bearer" and matches
+        if scheme.lower() != "bearer":
+            return False
+        if self.users is None:
+            return hmac.compare_digest(given.strip().encode(), self.settings.token.strip().encode())
+        user = self.users.find(given)
+        scope[_USER] = user
+        return user is not None
 
     async def _count_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count the bytes of a body as it comes: it may have no Content-Length."""
@@ -90,6 +103,12 @@ class Guard:
             return message
 
         await self.app(scope, receive_and_count, send)
+
+
+def user_of(scope: Mapping[str, Any]) -> str | None:
+    """Give the user who sent a request; None in a service that does not tell users apart."""
+    user: str | None = scope.get(_USER)
+    return user
 
 
 def _too_large(limit: int) -> str:

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from model.inference.bundle import DEFAULT
+from model.inference.personal import personal_folder
 
 _ENVIRONMENT_PREFIX = "LIKEWISE_"
 _DEVICES = ("auto", "cpu", "cuda")
+_OWN_BUNDLES = personal_folder()
+_BATCHING: dict[str, bool | None] = {"auto": None, "on": True, "off": False}
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,12 @@ class Settings:
     port: int = 8377  # 0: any free one; the chosen address is printed
     socket: str = ""  # a socket file in place of host and port
     bundle: Path = DEFAULT
+    own_bundles: Path = _OWN_BUNDLES  # of the user's own bundles; not used when `bundle` is chosen
     device: str = "auto"
     token: str = ""
+    users: Path = (
+        Path()
+    )  # a file of users with tokens of their own, see server.users; none: nobody is told apart
     parent_pid: int = 0  # the service ends when this process has ended
     log_level: str = "info"
     allowed_hosts: tuple[str, ...] = ()  # beyond loopback and `host`: names of a proxy or a tunnel
@@ -34,15 +41,22 @@ class Settings:
     limit_edits: int = 1_000  # of one request in text; a history holds as many as the bundle says
     limit_connections: int = 64
     limit_documents: int = 200  # of one connection
+    limit_user_connections: int = 8  # of one user of the users file: editors on several machines
+    limit_user_requests: int = 4  # of one user, that are worked on at a time
     limit_sessions: int = 256
     limit_session_bytes: int = 256_000_000  # caches of all sessions together; about 12 files of 8,000 tokens
     limit_idle_seconds: float = 1_800.0
     limit_waiting: int = 64  # encodings that wait for a worker before the next is refused
     step_threads: int = 2
+    batch_steps: str = (
+        "auto"  # several sessions' steps in one run of the graph; auto: on a GPU, where it is faster
+    )
 
     def __post_init__(self) -> None:
         if self.device not in _DEVICES:
             raise ValueError(f"device is {self.device!r}, not one of {', '.join(_DEVICES)}")
+        if self.batch_steps not in _BATCHING:
+            raise ValueError(f"batch_steps is {self.batch_steps!r}, not one of {', '.join(_BATCHING)}")
         if not 0 <= self.port <= 65_535:
             raise ValueError(f"port {self.port} is outside 0..65535")
         if self.log_level not in ("debug", "info", "warning", "error"):
@@ -52,10 +66,22 @@ class Settings:
                 self, field.name
             ) <= 0:
                 raise ValueError(f"{field.name} must be more than zero")
-        if not self.is_loopback and not self.token:
+        if not self.is_loopback and not self.token and not self.has_users:
             raise ValueError(
-                f"host {self.host} can be reached from other machines: give a token, or use 127.0.0.1"
+                f"host {self.host} can be reached from other machines: give a token or a users file,"
+                " or use 127.0.0.1"
             )
+        if self.token and self.has_users:
+            raise ValueError("give either one token for everybody or a users file, not both")
+
+    @property
+    def together(self) -> bool | None:
+        """Tell whether steps are batched; None: as the device likes."""
+        return _BATCHING[self.batch_steps]
+
+    @property
+    def has_users(self) -> bool:
+        return self.users != Path()
 
     @property
     def is_loopback(self) -> bool:
@@ -77,6 +103,18 @@ def read_settings(arguments: Sequence[str], environment: Mapping[str, str] | Non
     options = vars(_make_parser().parse_args(arguments))
     chosen |= {name: value for name, value in options.items() if value is not None}
     return replace(Settings(), **chosen)
+
+
+def settings_from(given: Mapping[str, Any]) -> Settings:
+    """Make settings of values by name, such as those in a file; a ValueError says which one is wrong."""
+    unknown = set(given) - {field.name for field in fields(Settings)}
+    if unknown:
+        raise ValueError(f"unknown settings: {', '.join(sorted(unknown))}")
+    as_text = {
+        name: ",".join(value) if isinstance(value, list) else str(value) for name, value in given.items()
+    }
+    chosen = {_ENVIRONMENT_PREFIX + name.upper(): value for name, value in as_text.items()}
+    return replace(Settings(), **_read_environment(chosen))
 
 
 def _read_environment(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -108,6 +146,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--token", help="clients must send it; LIKEWISE_TOKEN keeps it out of the process list"
     )
+    parser.add_argument("--users", type=Path, help="file of users with tokens of their own (server.users)")
     parser.add_argument("--parent-pid", type=int, help="exit when this process is gone")
     parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"))
     return parser

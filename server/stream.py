@@ -169,12 +169,13 @@ class Connection:
 
     async def _encode(self, session: Session) -> None:
         engine = self._engine
+        predictor = engine.predictor  # the session ends with it
 
         def encode() -> AnyHistory | None:
             if not session.is_alive:  # closed while it waited
                 return None
             with engine.metrics.encode.time():
-                return engine.predictor.open(session.state)
+                return predictor.open(session.state)
 
         done = await engine.scheduler.encode(encode)
         if done.value is not None and session.is_alive:
@@ -201,26 +202,30 @@ class Connection:
 
     async def _step(self, session: Session, history: AnyHistory, question: Predict) -> None:
         engine = self._engine
+        predictor = engine.predictor  # the session ends with it
         keep, append = session.take_changes()
         timings = Timings()
-        is_plain = can_do_without_network(engine.predictor, question)
+        is_plain = can_do_without_network(predictor, question)
 
-        def step() -> Outcome | None:
+        def take_in() -> AnyHistory | None:
             began = time.perf_counter()
             sync_history(history, keep, append)
             look_at_cursor(history, question.cursor, question.prefix)
             timings.step = 1000 * (time.perf_counter() - began)
+            return None if needs_encoding(history) else history
+
+        def step() -> Outcome | None:
             if not needs_encoding(history):
                 return answer()
             return answer(with_network=False) if is_plain else None
 
         def answer(*, with_network: bool = True) -> Outcome:
             began = time.perf_counter()
-            result = answer_stream(engine.predictor, history, question, with_network=with_network)
+            result = answer_stream(predictor, history, question, with_network=with_network)
             timings.predict = 1000 * (time.perf_counter() - began)
             return result
 
-        done = await engine.scheduler.step(step)
+        done = await engine.scheduler.step(step, take_in)
         timings.waiting = 1000 * done.waiting_seconds
         outcome = done.value
         if outcome is None:  # the window of a long file moves: that is an encoding

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from tests.minimums import read_minimums, read_requirements
@@ -31,6 +32,16 @@ def test_the_constraints_name_every_dependency_and_no_address() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)
     assert {canonical(line) for line in read_requirements()} <= {canonical(line) for line in lines}
+
+
+def test_of_ray_the_lower_end_is_the_version_that_is_tested() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    for extra in ("ray", "ray-train"):
+        (requirement,) = project["optional-dependencies"][extra]
+        found = re.fullmatch(r"ray\[\w+\]>=([\d.]+),<3", requirement)
+        assert found is not None, requirement
+        assert f"\nray=={found[1]}." in constraints
 
 
 def test_the_makefile_asks_for_minimums_that_python_can_print() -> None:

@@ -51,11 +51,23 @@ def test_serving_brings_no_torch(name: str) -> None:
     assert not packages(modules_after(name)) & {*TRAINING_ONLY, "training"}
 
 
+@pytest.mark.parametrize("name", ["training.fit", "training.personal.learning", "training.fit_judge"])
+def test_a_judge_is_fitted_without_torch(name: str) -> None:
+    modules_after(name, without=("torch", "safetensors", "onnxscript", "matplotlib"))
+
+
 @pytest.mark.parametrize(
     "name", ["server.__main__", "lsp.__main__", "model.inference.predictor", "model.inference.search"]
 )
 def test_an_installation_without_torch_can_serve(name: str) -> None:
     modules_after(name, without=(*TRAINING_ONLY, "cydifflib"))
+
+
+@pytest.mark.parametrize(
+    "name", ["server.app", "server.__main__", "server.users", "lsp.__main__", "training.mine", "training.fit"]
+)
+def test_an_installation_without_ray_lacks_nothing(name: str) -> None:
+    assert "ray" not in packages(modules_after(name, without=("ray",)))
 
 
 @pytest.mark.parametrize("name", ["lsp.server", "lsp.__main__"])

@@ -2,7 +2,7 @@
 
     python -m training.evaluate RUN_OR_BUNDLE --data synthetic:Flip11 [--split test] [--json]
     python -m training.evaluate BUNDLE --suite next-edit --mirrors DIR [--split dev] [--cache DIR] [--report FOLDER]
-    python -m training.evaluate BUNDLE --suite commits | keys | renames --mirrors DIR
+    python -m training.evaluate BUNDLE --suite commits | keys | renames | moments | words --mirrors DIR
     python -m training.evaluate BUNDLE --suite cases [--cases tests/cases]
     python -m training.evaluate BUNDLE --suite kinds [--threshold 0.6] [--fresh] [--kind NAME]
 
@@ -23,7 +23,7 @@ from training.runs.evaluation import evaluate
 from training.sources.corpus import read_corpus
 from training.suite.written_cases import read_written_cases
 
-_PARTS = ("commits", "keys", "renames")  # of the next-edit suite
+_PARTS = ("commits", "keys", "renames", "moments", "words")  # of the next-edit suite
 WRITTEN_CASES = Path(__file__).parent.parent / "tests" / "cases"
 
 
@@ -60,7 +60,7 @@ def _evaluate_suite(options: argparse.Namespace) -> int:
 
 
 def _evaluate_written_cases(options: argparse.Namespace) -> int:
-    from training.suite.report import measure_written_cases  # draws pictures: slow to import
+    from training.suite.measure_cases import measure_written_cases  # runs graphs
 
     bundle = Bundle.load(options.source)
     rows = measure_written_cases(bundle, read_written_cases(options.cases or WRITTEN_CASES))

@@ -1,8 +1,10 @@
 """A trained implicit attention network as a bundle: three ONNX graphs that share one file of weights.
 
     python -m training.export RUN --out BUNDLE
+    python -m training.export RUN --out BUNDLE --device cuda      for a GPU
 
-Refuses to write a bundle whose graphs disagree with the network. What runs at each keystroke is then put into eight bits.
+Refuses to write a bundle whose graphs disagree with the network. What runs at each keystroke is then put into eight bits. For
+a GPU it stays in single precision, and graphs are added that step several histories in one run.
 """
 
 import argparse
@@ -29,7 +31,7 @@ from model.inference.predictor import Predictor
 from model.networks.incremental import IncrementalNetwork, TorchBatch
 from training.data.examples import load_examples
 from training.graphs.eight_bits import shrink
-from training.graphs.network_graphs import make_graphs, random_instance
+from training.graphs.network_graphs import make_graphs, make_graphs_together, random_instance
 from training.graphs.shared_weights import share_weights
 from training.runs import checkpoint
 
@@ -47,6 +49,7 @@ def export(
     name: str,
     calibration: Calibration | None = None,
     card: str | None = None,
+    device: str = "cpu",
 ) -> Bundle:
     """Write a bundle and check it against the network. A bundle that was there is replaced when the new one is whole."""
     if directory.exists() and any(directory.iterdir()) and not (directory / "manifest.json").is_file():
@@ -60,7 +63,11 @@ def export(
         _write_graphs(graphs, partial, name)
         _refuse_disagreement(network, partial, _TOLERANCE)
         # Not the one that encodes: that has many rows for each matrix, and is not bound by reading them.
-        if shrink(graphs[names.STEP]) + shrink(graphs[names.CONTENT]):
+        if device == "cuda":
+            graphs |= make_graphs_together(network, config)
+            _write_graphs(graphs, partial, name)
+            _refuse_disagreement(network, partial, _TOLERANCE)
+        elif shrink(graphs[names.STEP]) + shrink(graphs[names.CONTENT]):
             _write_graphs(graphs, partial, name)
             _refuse_disagreement(network, partial, _ROUNDED_TOLERANCE)
         shutil.rmtree(directory, ignore_errors=True)
@@ -170,6 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--name", help="of the bundle; by default that of the bundle to export again, or the folder's"
     )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="that the bundle is for")
     options = parser.parse_args(arguments)
     try:
         network, config, tokenizer = load_run(options.run)
@@ -182,6 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             name=options.name or known.name or options.out.resolve().name,
             calibration=known.calibration,
             card=known.card,
+            device=options.device,
         )
     except (BundleError, ValueError, OSError) as error:
         print(f"export: {error}", file=sys.stderr)

@@ -22,39 +22,22 @@ from model.inference.bundle import Bundle, BundleError, seal
 from model.inference.predictor import Predictor
 from model.proposals import judge
 from model.proposals.evidence import FEATURES
-from training.judge.examples import Examiner, Examples
+from training.judge.examples import Examples
 from training.judge.figures import choose_first, describe
 from training.judge.fitting import FittedJudge, fit_judge
-from training.judge.moments import Play, play_commit, play_repeats, play_typed
+from training.judge.plays import examine_changes
 from training.judge.sources import draw_changes
 from training.judge.trees import export_judge
 from training.sources.corpus import Repository, read_corpus
 from training.trajectories.hands import TEST_HANDS, TRAINING_HANDS, HandsRange
-
-# How each change is played, and the share of the changes that are.
-WAYS: dict[str, tuple[Play, float]] = {
-    "commit": (play_commit, 1.0),
-    "typed": (play_typed, 0.6),
-    "repeats": (play_repeats, 0.3),
-}
-WITHOUT_NETWORK = 0.12  # share of the plays: the judge must also do without, as before a state is encoded
 
 
 def make_examples(
     repository: Repository, predictor: Predictor, hands: HandsRange, count: int, seed: int
 ) -> Examples:
     """Play some changes of a repository in every way."""
-    examiner, tokenizer = Examiner(predictor), predictor.bundle.require_tokenizer()
     random = Random(f"{seed}:{repository.name}:hands")
-    parts = [
-        examiner.examine(
-            play(change, tokenizer, hands, random), with_network=random.random() > WITHOUT_NETWORK
-        )
-        for change in draw_changes(repository, count, seed)
-        for play, share in WAYS.values()
-        if random.random() < share
-    ]
-    return Examples.join(parts)
+    return examine_changes(draw_changes(repository, count, seed), predictor, hands, random)
 
 
 def read_examples(

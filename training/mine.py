@@ -6,6 +6,7 @@
     python -m training.mine recordings [DIR] --tokenizer tokenizer.json --out DIR
 
 A REPO is a path to a git repository; or, with --corpus FILE.toml and --mirrors DIR, a name in that file (none: all).
+Of repositories given by path the newest tenth of the commits is the split dev and the rest train, unless --split says otherwise.
 Mining is resumable: finished parts stay in DIR.parts until the dataset is complete.
 """
 
@@ -14,6 +15,7 @@ import json
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,15 +24,19 @@ from typing import Any
 from tqdm import tqdm
 
 from model.editing.tokenizer import Tokenizer, train
+from model.inference.bundle import DEFAULT
 from training.data.line_cache import CachingTokenizer
 from training.personal.own_history import read_recordings, read_saves, write_own_history
-from training.sources.corpus import Repository, read_corpus, repository_at
+from training.sources.corpus import SPLITS, Repository, read_corpus, repository_at
+from training.sources.git import ExcludedCommits, list_modifications
 from training.sources.recording_reader import default_folder
 from training.sources.vocabulary import sample_texts
 from training.sources.vscode_history import default_folders
 from training.trajectories.excerpts import ExcerptCutter
 from training.trajectories.jobs import MiningJob, join_parts, run_jobs
 from training.trajectories.mining_setting import SETTINGS, MiningSetting
+
+_HELD_OUT = 10  # one commit in so many is dev, the newest ones
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,9 +61,17 @@ def mine_git(options: argparse.Namespace) -> int:
         languages=tuple(options.language),
         seed=options.seed,
     )
-    jobs = [replace(job, repository=repository) for repository in _find_repositories(options)]
-    if not jobs:
-        raise ValueError("no repository is given")
+    repositories = _find_repositories(options)
+    if not repositories:
+        raise ValueError(
+            "no repository is given: python -m training.mine git PATH/TO/REPOSITORY --out DIR ..."
+        )
+    is_by_time = options.corpus is None and options.split is None
+    jobs = [
+        each
+        for repository in repositories
+        for each in (_split_by_time(job, repository) if is_by_time else [replace(job, repository=repository)])
+    ]
     if not options.finished:
         run_jobs(jobs, options.processes)
     manifest = join_parts(jobs, Tokenizer(options.tokenizer.read_text(encoding="utf-8")), options.out)
@@ -65,6 +79,24 @@ def mine_git(options: argparse.Namespace) -> int:
         shutil.rmtree(parts)
     print(json.dumps({"splits": manifest["splits"], "counts": manifest["counts"]}, indent=1))
     return 0
+
+
+def _split_by_time(job: MiningJob, repository: Repository) -> list[MiningJob]:
+    """Two jobs for one repository: the newest tenth of its commits is dev, the rest is train."""
+    excluded = ExcludedCommits(job.exclusions)
+    found = list_modifications(repository.path, repository.commit, excluded, Counter())
+    commits = list(dict.fromkeys(modification.commit for modification in found))
+    if len(commits) < 2:
+        raise ValueError(
+            f"{repository.path} has {len(commits)} commits that change source files: too few to hold the newest out."
+            " Give a repository with more history (git fetch --unshallow completes a shallow clone)"
+        )
+    held_out = max(1, len(commits) // _HELD_OUT)
+    older, newest = tuple(commits[:-held_out]), tuple(commits[-held_out:])
+    return [
+        replace(job, repository=replace(repository, split="train"), exclusions=job.exclusions + newest),
+        replace(job, repository=replace(repository, split="dev"), exclusions=job.exclusions + older),
+    ]
 
 
 def mine_tokenizer(options: argparse.Namespace) -> int:
@@ -96,7 +128,7 @@ def mine_own(options: argparse.Namespace) -> int:
 def _find_repositories(options: argparse.Namespace) -> list[Repository]:
     """The repositories asked for: by path, or by their names in a corpus file."""
     if options.corpus is None:
-        return [repository_at(Path(path), options.split) for path in options.repositories]
+        return [repository_at(Path(path), options.split or "train") for path in options.repositories]
     return read_corpus(options.corpus, options.mirrors, options.repositories)
 
 
@@ -126,20 +158,46 @@ def _make_parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--mirrors", type=Path, default=Path(), help="folder with the clones of a corpus"
         )
-        command.add_argument("--split", default="train", help="split of repositories given by path")
+        command.add_argument(
+            "--split",
+            choices=SPLITS,
+            help="the one split of repositories given by path (default: train, and dev for the newest tenth of the commits)",
+        )
         command.add_argument(
             "--language", action="append", default=[], help="only this language (repeatable)"
         )
-    git.add_argument("--setting", choices=sorted(SETTINGS), default="product")
+    git.add_argument(
+        "--setting",
+        choices=sorted(SETTINGS),
+        default="product",
+        help="limits and shares of mining (default: %(default)s)",
+    )
     git.add_argument(
         "--exclude-commits", type=Path, metavar="FILE", help="a beginning of a commit's hash on each line"
     )
-    git.add_argument("--limit-pairs", type=int, default=60_000, help="file pairs of one training repository")
-    git.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
+    git.add_argument(
+        "--limit-pairs",
+        type=int,
+        default=60_000,
+        help="file pairs of one training repository (default: %(default)s)",
+    )
+    git.add_argument(
+        "--processes",
+        type=int,
+        default=min(2, os.cpu_count() or 1),
+        help="repositories that are mined at once (default: %(default)s)",
+    )
     git.add_argument("--keep-parts", action="store_true", help="keep the parts, to add repositories later")
     git.add_argument("--finished", action="store_true", help="mine nothing: a dataset of the parts there are")
-    vocabulary.add_argument("--vocabulary", type=int, default=8192)
-    vocabulary.add_argument("--bytes-of-repository", type=int, default=1_000_000)
+    vocabulary.add_argument(
+        "--vocabulary", type=int, default=8192, help="tokens in it (default: %(default)s)"
+    )
+    vocabulary.add_argument(
+        "--bytes-of-repository",
+        type=int,
+        default=1_000_000,
+        help="read from each repository at most (default: %(default)s)",
+    )
 
     saves = commands.add_parser("vscode-history", help="VS Code's local history")
     saves.set_defaults(run=mine_own, trajectories=read_saves, default_folders=default_folders)
@@ -150,13 +208,24 @@ def _make_parser() -> argparse.ArgumentParser:
     for command in (saves, recordings):
         command.add_argument("folder", nargs="?", type=Path)
     for command in (git, saves, recordings):
-        command.add_argument("--tokenizer", type=Path, required=True)
-        command.add_argument("--limit-tokens", type=int, help="tokens of a state")
-        command.add_argument("--limit-edits", type=int)
-        command.add_argument("--refactorings", type=float, help="synthetic refactorings for each trajectory")
+        command.add_argument(
+            "--tokenizer",
+            type=Path,
+            default=DEFAULT / "tokenizer.json",
+            help="vocabulary of the dataset (default: that of the shipped bundle)",
+        )
+        command.add_argument("--limit-tokens", type=int, help="tokens of a state (default: the setting's)")
+        command.add_argument("--limit-edits", type=int, help="edits of an instance (default: the setting's)")
+        command.add_argument(
+            "--refactorings",
+            type=float,
+            help="synthetic refactorings for each trajectory (default: the setting's)",
+        )
     for command in (git, vocabulary, saves, recordings):
-        command.add_argument("--out", type=Path, required=True)
-        command.add_argument("--seed", type=int, default=0)
+        command.add_argument("--out", type=Path, required=True, help="folder or file to write")
+        command.add_argument(
+            "--seed", type=int, default=0, help="of all random choices (default: %(default)s)"
+        )
     return parser
 
 

@@ -1,6 +1,6 @@
 """Copies our Python packages into `bundled/`, so that the vsix carries the language server, the service and the model.
 
-What only training needs stays out: torch never has to be installed where the extension runs.
+The judge's learning comes along too. Networks stay out: torch never has to be installed where the extension runs.
 """
 
 import shutil
@@ -9,8 +9,10 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TARGET = Path(__file__).resolve().parent / "bundled"
-PACKAGES = ("lsp", "server", "model")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "networks", "*.pyc")
+PACKAGES = ("lsp", "server", "model", "training")
+LEFT_OUT = shutil.ignore_patterns(
+    "__pycache__", "networks", "*.pyc", "results", "LOG.md", "REPORT.md", "RESULTS.md", "*.png", "*.svg"
+)
 RUNTIME_EXTRA = "cpu"
 EXAMPLES = ("track_list.ts", "config_store.go")  # files for the walkthrough; the tests play kinds of session in them
 

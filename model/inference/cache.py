@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from model.inference import graph_names as names
 from model.inference.graph_runner import CacheShape, GraphRunner
 
 _ROOM = 32  # rows that a new history has room for, and rows that are added at a time: most open files have few edits
@@ -55,6 +56,19 @@ class EditCaches:
                 begin, rows = (edits + first, count) if count else (0, first)
                 address = self._values[past].data_ptr() + begin * row_bytes
                 binding.bind_output(new, device, 0, np.float32, (1, rows, *row_shape), address)
+
+    def bind_together(self, binding: Any, graph: str, number: int, edits: int, count: int) -> None:
+        """Let a graph that steps several histories read the rows of this one, and write those of `count` new edits."""
+        if edits + count + 1 > self._capacity:
+            self._grow(edits + count + 1)
+        device, runner = self._runner.device, self._runner
+        for past, new, row_shape, row_bytes, first in runner.caches:
+            address = self._values[past].data_ptr()
+            name = names.of_history(past, number)
+            if name in runner.inputs[graph]:
+                binding.bind_input(name, device, 0, np.float32, (1, edits + first, *row_shape), address)
+            name, address = names.of_history(new, number), address + (edits + first) * row_bytes
+            binding.bind_output(name, device, 0, np.float32, (1, count, *row_shape), address)
 
     def address_of(self, past: str, edit: int) -> int:
         """Give the memory address of an edit's row in a cache."""

@@ -33,8 +33,25 @@ REPLAYED_KINDS = "replayed_kinds"
 SOURCES = "sources"
 CONTENT_SCORES = "content_scores"
 
+# Steps of several histories in one run. Each history has its own encoded state and caches; the graph puts them side by side.
+SIZES_TOGETHER = (8, 4, 2)  # histories in one run; there is a graph for each
+STATE_INDEX = "state_index"  # (B, columns) into the columns of all states, one after another
+EDIT_INDEX = "edit_index"  # (B, edits) into the edits of all histories
+ROW_INDEX = "row_index"  # (B, rows)
+AGES = "ages"  # (B, new, rows) from one; zero for padding
+
 # The features of new edits, by field of EditFeatures. One is known to graphs by its first name.
 EDIT_INPUTS = {name: name for name in EDIT_FEATURES} | {"explicit_positions": "places"}
+
+
+def together(size: int) -> str:
+    """Name the graph that steps so many histories."""
+    return f"{STEP}_{size}"
+
+
+def of_history(name: str, number: int) -> str:
+    """Name the input or output of one history in a graph that steps several."""
+    return f"{name}.{number}"
 
 
 def is_encoded(name: str) -> bool:

@@ -38,7 +38,7 @@ class GraphRunner:
     """The three graphs of a bundle, loaded on a device."""
 
     def __init__(self, bundle: Bundle, device: str = "auto") -> None:
-        providers = _choose_providers(device)
+        self._providers = providers = _choose_providers(device)
         self.device = "cuda" if providers[0] == "CUDAExecutionProvider" else "cpu"
         self._sessions = {graph: _load(bundle, graph, providers) for graph in names.GRAPHS}
         self.provider: str = self._sessions[names.STEP].get_providers()[0]
@@ -54,6 +54,22 @@ class GraphRunner:
         # An encoding needs many times the memory that it leaves behind: the runtime gives it back.
         self._options = onnxruntime.RunOptions()
         self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+
+    def load_together(self, bundle: Bundle) -> None:
+        """Load the graphs that step several histories in one run, if the bundle has them."""
+        for size in names.SIZES_TOGETHER:
+            graph = names.together(size)
+            if not (bundle.directory / f"{graph}.onnx").is_file():
+                continue
+            session = _load(bundle, graph, self._providers)
+            self._sessions[graph] = session
+            self.inputs[graph] = _read_shapes(session.get_inputs())
+            self.outputs[graph] = _read_shapes(session.get_outputs())
+
+    @property
+    def sizes_together(self) -> list[int]:
+        """The numbers of histories that can be stepped in one run, largest first."""
+        return [size for size in names.SIZES_TOGETHER if names.together(size) in self._sessions]
 
     def make_binding(self, graph: str) -> Any:
         """Make an empty list of what a graph reads and writes."""

@@ -7,7 +7,7 @@ the graphs run: the same code binds them on the CPU and on a GPU.
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,24 @@ class _Pointed(NextPosition):
     edits: int  # how many edits the history had
     rows: dict[str, Any]
     replayed: dict[int, tuple[int, int]]  # content and kind, by slot
+
+
+class _SlotFeatures(NamedTuple):
+    """What the pointer is told of each column."""
+
+    alive: NDArray[np.bool_]
+    buckets: NDArray[np.int64] | None  # (relations, columns)
+    replayed: dict[int, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class PendingStep:
+    """The waiting edits of one history, for a run with other histories."""
+
+    known: int  # edits that ran before
+    mask: Floats  # additive, by column of the state
+    slots: _SlotFeatures
+    edits: dict[str, NDArray[np.int64]]  # by feature, (new, ...)
 
 
 class AnyHistory(Protocol):
@@ -211,28 +229,76 @@ class History:
 
     def _point(self, graph: str, binding: Any, given: dict[str, Any]) -> _Pointed:
         """Run a graph that computes the distribution of the next position."""
-        edits, columns = len(self.slots.edits), self._positions.by_column(self._columns)
-        related = relate(self._positions) if names.BUCKETS in self._runner.inputs[graph] else None
-        given = given | {names.ALIVE: (columns >= 0)[None, None]}
-        if related is not None:
-            given[names.BUCKETS] = related.buckets.take(columns, axis=1)[None, None]
+        slots = self._describe_slots(graph)
+        given = given | {names.ALIVE: slots.alive[None, None]}
+        if slots.buckets is not None:
+            given[names.BUCKETS] = slots.buckets[None, None]
         shapes = {
-            names.POSITION_SCORES: (1, 1, len(columns)),
-            names.BECAUSE: (1, edits + 1),
+            names.POSITION_SCORES: (1, 1, len(slots.alive)),
+            names.BECAUSE: (1, len(self.slots.edits) + 1),
         } | self._runner.rows
         written = self._run(graph, binding, given, shapes)
-        scores, length, order = (
+        return self._read_point(
+            slots,
             written[names.POSITION_SCORES][0, 0],
-            self.slots.state_length,
-            self.slots.order,
+            written[names.BECAUSE][0],
+            {name: written[name] for name in self._runner.rows},
         )
+
+    def _describe_slots(self, graph: str) -> _SlotFeatures:
+        """Describe all columns for the pointer."""
+        columns = self._positions.by_column(self._columns)
+        if names.BUCKETS not in self._runner.inputs[graph]:
+            return _SlotFeatures(columns >= 0, None, {})
+        related, order = relate(self._positions), self.slots.order
+        replayed = {order[explicit]: pair for explicit, pair in related.offered.items()}
+        return _SlotFeatures(columns >= 0, related.buckets.take(columns, axis=1), replayed)
+
+    def _read_point(
+        self, slots: _SlotFeatures, scores: Floats, because: Floats, rows: dict[str, Floats]
+    ) -> _Pointed:
+        """Make a distribution of what a graph wrote; the next run writes over it."""
         return _Pointed(
-            positions=np.concatenate([scores[:length], scores[self._columns :]]),
-            because=written[names.BECAUSE][0, 1:].copy(),  # row 0 is no edit
-            edits=edits,
-            replayed={order[explicit]: pair for explicit, pair in related.offered.items()} if related else {},
-            rows={name: written[name].copy() for name in self._runner.rows},
+            positions=np.concatenate([scores[: self.slots.state_length], scores[self._columns :]]),
+            because=because[1:].copy(),  # row 0 is no edit
+            edits=len(self.slots.edits),
+            replayed=slots.replayed,
+            rows={name: row.copy() for name, row in rows.items()},
         )
+
+    # --- a step together with other histories: see model.inference.together ---
+
+    @property
+    def runner(self) -> GraphRunner:
+        return self._runner
+
+    @property
+    def waiting_count(self) -> int:
+        """The number of edits that were appended since the last prediction."""
+        return len(self._waiting)
+
+    def give_step(self, graph: str, binding: Any, number: int) -> PendingStep:
+        """Bind the history's own tensors as those of history `number`, and describe what is to be run."""
+        known = len(self.slots.edits) - len(self._waiting)
+        self._caches.bind_together(binding, graph, number, known, len(self._waiting))
+        for name, value in self._fixed.items():
+            own = names.of_history(name, number)
+            if own in self._runner.inputs[graph]:
+                binding.bind_ortvalue_input(own, value)
+        return PendingStep(
+            known=known,
+            mask=self._fixed[names.MASK][0],
+            slots=self._describe_slots(graph),
+            edits={
+                feature: np.array([getattr(each, feature) for each in self._waiting], dtype=np.int64)
+                for feature in names.EDIT_INPUTS
+            },
+        )
+
+    def take_step(self, step: PendingStep, scores: Floats, because: Floats, rows: dict[str, Floats]) -> None:
+        """Take in what a run with other histories wrote about this one."""
+        self._predicted[len(self.slots.edits)] = self._read_point(step.slots, scores, because, rows)
+        self._waiting.clear()
 
     def _run(
         self, graph: str, binding: Any, given: dict[str, Any], shapes: dict[str, tuple[int, ...]]

@@ -120,7 +120,9 @@ class HistoryAttention(nn.Module):
         """The new rows, their keys and values, and the attention of the newest row, (B, rows)."""
         queries, new_keys, new_values = self.projections(self.norm(inputs)).chunk(3, dim=-1)
         table = functional.pad(self.bias, (1, 0), value=NEVER)
-        mask = functional.embedding(ages, table.t()).transpose(1, 2)  # (N, heads, rows)
+        mask = functional.embedding(ages, table.t()).transpose(
+            -2, -1
+        )  # (N, heads, rows), or (B, N, heads, rows)
         keys, values = grow(keys, new_keys), grow(values, new_values)
         results, weights = attend_unsplit(queries, keys, values, mask, self.heads)
         because = weights[:, -1].mean(dim=1)
@@ -215,10 +217,18 @@ class NextEdit(IncrementalNetwork):
         keys, values = self.no_edit.expand(nothing.shape[0], 2, -1).chunk(2, dim=1)
         return grown._replace(caches=caches | grown.caches | {"content_keys": keys, "content_values": values})
 
-    def append(self, encoded: Tensors, caches: Tensors, edits: EditTensors) -> Grown:
+    def append(
+        self, encoded: Tensors, caches: Tensors, edits: EditTensors, ages: Tensor | None = None
+    ) -> Grown:
+        """`ages` (B, N, rows): of rows to the new ones, zero for padding, where histories of several lengths are a batch."""
         count = edits.positions.shape[1]
-        ages = ages_of_rows(count, caches["rows"].shape[1] + count, edits.positions.device)
-        edit_caches = self._encode_edits(encoded, caches, edits, ages[:, 1:])
+        if ages is None:
+            ages = ages_of_rows(count, caches["rows"].shape[1] + count, edits.positions.device)
+            edit_ages = ages[:, 1:]  # row 0 is no edit
+        else:
+            ages = ages.clamp(max=_TIMES)
+            edit_ages = ages[..., 1:] * (ages[..., :-1] > 0)  # what stands before row 0 is no edit either
+        edit_caches = self._encode_edits(encoded, caches, edits, edit_ages)
         hiddens = edit_caches["edit_hiddens"]
         contexts = gather_contexts(encoded, grow(caches["edit_hiddens"], hiddens), edits.positions)
         inputs = self.row_in(torch.cat([contexts, hiddens], dim=-1)) + self.step(edits.steps)

@@ -59,16 +59,6 @@ class Situation:
         """For each explicit position: the number of inserted tokens before it."""
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.is_new)])
 
-    @cached_property
-    def just_removed(self) -> frozenset[Lexical]:
-        """The lexical tokens that the newest burst removed, in part or whole."""
-        earlier = self.slots.copy()
-        earlier.keep(self.newest)
-        order = np.array(earlier.order, dtype=np.int64)
-        text = LexicalText(self.text.tables, np.array(self.slots.contents, dtype=np.int32)[order])
-        gone = np.flatnonzero(self.position_of[order] < 0).tolist()
-        return frozenset(text.lexical(text.index_of_token(position)) for position in gone)
-
     def index_of_slot(self, slot: int) -> int:
         """The lexical token that holds a slot; -1 when the slot is gone."""
         position = int(self.position_of[slot])

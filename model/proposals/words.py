@@ -1,7 +1,8 @@
 """Words of the text that continue the word being typed, with the evidence for each.
 
-Every word of the file that begins with the typed letters is a candidate. The evidence tells how near it stands, whether it stands
-between the same neighbours elsewhere, whether the user has just written it, and what the network thinks of it.
+Every word of the file that begins with the typed letters is a candidate, and so are the words of the vocabulary that the
+network finds likeliest here. The evidence tells how near a word stands, whether it stands between the same neighbours elsewhere,
+whether the user has just written it, and how likely the network finds it.
 """
 
 import math
@@ -22,8 +23,11 @@ from model.proposals.sites import Span
 _LEAST_TYPED = 2  # letters: fewer say nothing
 _LEAST_REST = 2  # letters that are worth a suggestion
 _LIMIT_WORDS = 16
+_LIMIT_VOCABULARY = 4  # words that the text does not have
 _LIMIT_OCCURRENCES = 24  # of one word, the nearest
+_LIMIT_TOKENS = 12  # of one lexical token
 _NEVER = 30.0
+_NOWHERE = 1e6  # lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Words:
 class _Word:
     text: str
     lexical: Lexical
-    occurrences: NDArray[np.int64]  # indices, nearest first
+    occurrences: NDArray[np.int64]  # indices, nearest first; none for a word of the vocabulary
 
 
 def find_words(
@@ -47,7 +51,12 @@ def find_words(
 ) -> Words:
     """Find the words that continue the half-typed word just before the cursor. `cursor_slot` is the slot before that word."""
     text, here = situation.text, situation.cursor - 1
-    words = _matching_words(situation, moment.prefix, here) if len(moment.prefix) >= _LEAST_TYPED else []
+    words: list[_Word] = []
+    if len(moment.prefix) >= _LEAST_TYPED:
+        replaced = _replaced_word(situation, cursor_slot)
+        words = [word for word in _matching_words(text, moment.prefix, here) if word.lexical != replaced]
+        if network is not None:
+            words += _vocabulary_words(text, moment.prefix, network, cursor_slot, replaced)
     at = int(text.offsets[here + 1]) if words else 0
     site = (Span(here, here + 1),)
     return Words(
@@ -60,21 +69,50 @@ def find_words(
     )
 
 
-def _matching_words(situation: Situation, prefix: str, here: int) -> list[_Word]:
-    """The words that begin with the prefix, the one that stands nearest first.
+def _replaced_word(situation: Situation, cursor_slot: int) -> Lexical | None:
+    """The lexical token that stood where the half-typed word stands, before the newest burst.
 
-    A word that the user is deleting letter by letter leaves such a prefix too: it is never offered back.
+    A word that the user deletes letter by letter leaves a prefix that the word itself continues. It is never offered back.
     """
-    text, found = situation.text, []
+    earlier = situation.slots.copy()
+    earlier.keep(situation.newest)
+    if cursor_slot not in earlier.order:
+        return None
+    behind = earlier.order[earlier.order.index(cursor_slot) + 1 :]
+    tokens = [earlier.contents[slot] for slot in behind[:_LIMIT_TOKENS]]
+    return next(iter(situation.text.tables.split(tokens, 1)), None)
+
+
+def _matching_words(text: LexicalText, prefix: str, here: int) -> list[_Word]:
+    """The words of the text that begin with the prefix, the one that stands nearest first."""
+    found = []
     for word, value in text.names.items():
         if word.startswith(prefix) and len(word) >= len(prefix) + _LEAST_REST:
             indices = text.indices_of(value)
             nearest = indices[np.argsort(np.abs(indices - here), kind="stable")[:_LIMIT_OCCURRENCES]]
-            lexical = text.lexical(int(nearest[0]))
-            if lexical not in situation.just_removed:
-                found.append(_Word(word, lexical, nearest))
+            found.append(_Word(word, text.lexical(int(nearest[0])), nearest))
     found.sort(key=lambda word: abs(int(word.occurrences[0]) - here))
     return found[:_LIMIT_WORDS]
+
+
+def _vocabulary_words(
+    text: LexicalText, prefix: str, network: NetworkOpinion, cursor_slot: int, replaced: Lexical | None
+) -> list[_Word]:
+    """The likeliest words of one token that begin with the prefix and that the text does not have."""
+    scores, tables = network.content(cursor_slot), text.tables
+    if scores is None:
+        return []
+    agreeing = tables.tokenizer.agreeing(prefix.encode("utf-8", "surrogatepass"))
+    whole = [token for token in agreeing if tables.tokenizer.ends[token] and (token,) != replaced]
+    nowhere = np.zeros(0, np.int64)
+    found: list[_Word] = []
+    for token in sorted(whole, key=lambda token: -float(scores[token])):
+        word = tables.text_of((token,))
+        if len(word) >= len(prefix) + _LEAST_REST and word.startswith(prefix) and word not in text.names:
+            found.append(_Word(word, (token,), nowhere))
+        if len(found) == _LIMIT_VOCABULARY:
+            break
+    return found
 
 
 def _gather(
@@ -90,8 +128,7 @@ def _gather(
         return rows
     text, prefix = situation.text, moment.prefix
     tell_moment(rows, situation, moment, len(words))
-    nearest = np.array([word.occurrences[0] for word in words])
-    lines = (text.lines[nearest] - text.lines[here]).astype(np.float64)
+    lines = np.array([_lines_away(word, text, here) for word in words])
     columns: dict[str, ArrayLike] = {
         "origin": Origin.WORD,
         "typed_letters": len(prefix),
@@ -113,6 +150,11 @@ def _gather(
     for name, values in columns.items():
         rows[:, COLUMNS[name]] = values
     return rows
+
+
+def _lines_away(word: _Word, text: LexicalText, here: int) -> float:
+    """Lines to the nearest occurrence, negative above the cursor."""
+    return float(text.lines[word.occurrences[0]] - text.lines[here]) if len(word.occurrences) else _NOWHERE
 
 
 def _is_written(word: _Word, situation: Situation) -> bool:
@@ -143,6 +185,8 @@ def _neighbour_columns(words: Sequence[_Word], text: LexicalText, here: int) -> 
     sides = np.zeros((3, len(words)))
     pairs = np.zeros(len(words))
     for number, word in enumerate(words):
+        if not len(word.occurrences):
+            continue
         lefts = _agreeing(text.around(word.occurrences - 1, -1, CONTEXT)[0], left)
         rights = _agreeing(text.around(word.occurrences + 1, 1, CONTEXT)[0], right)
         sides[:, number] = lefts.max(), rights.max(), (lefts + rights).max()

@@ -10,6 +10,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
+from websockets.protocol import State
 
 from model.editing.burst import Burst
 from model.editing.change import Change
@@ -78,6 +79,12 @@ class ScriptedService:
         await self._server.wait_closed()
         self.sessions.clear()
 
+    async def send_away(self) -> None:
+        """As one of several replicas that is about to end: each client is told to connect again."""
+        self.hangs = False
+        for socket in list(self._sockets):
+            await socket.close(1012)
+
     def said(self, kind: str) -> list[Any]:
         return [message for message in self.heard if message.type == kind]
 
@@ -112,6 +119,8 @@ class ScriptedService:
                 await asyncio.sleep(self.seconds)
                 while self.hangs:
                     await asyncio.sleep(0.02)
+                if socket.state is not State.OPEN:
+                    return
                 for answer in self._answers(message):
                     await socket.send(answer.model_dump_json())
         except ConnectionClosed:

@@ -119,6 +119,23 @@ async def test_after_a_crash_of_the_service_answers_come_back_by_themselves() ->
     await service.stop()
 
 
+async def test_a_replica_that_ends_sends_its_clients_elsewhere_and_no_question_is_lost() -> None:
+    service, seen = await ScriptedService().start(), Seen()
+    async with talking(service, seen) as client:
+        await asyncio.wait_for(seen.connected.wait(), 5)
+        await client.ask(snapshot())
+        service.hangs = True
+        asked = asyncio.create_task(client.ask(snapshot(SECOND)))
+        await until(lambda: len(service.said("edits")) == 2)
+        await service.send_away()
+        assert not client.is_connected or len(seen.models) == 2
+        assert (await client.ask(snapshot(SECOND, "b.py"))).suggestions  # asked during the move
+        assert (await asked).suggestions
+        assert seen.lost == []
+        assert len(seen.models) == 2
+    await service.stop()
+
+
 async def test_a_service_that_hangs_costs_a_deadline_and_then_the_connection() -> None:
     service, seen = await ScriptedService().start(), Seen()
     async with talking(service, seen, deadline_seconds=0.2) as client:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from lsp.fetch import ServiceUnavailable, fetch
 from lsp.service_process import ServiceProcess
 from model.editing.change import Change
+from model.inference.bundle import seal
+from model.inference.personal import write_current
 from tests.lsp.editor import Editor, editing
 
 pytestmark = pytest.mark.asyncio
@@ -106,6 +109,34 @@ async def test_a_killed_service_is_started_again_and_answers_come_back(tmp_path:
         assert _without_id(after["suggestion"]) == _without_id(before["suggestion"]) is not None
         assert child(editor).pid != first.pid
         assert len([m for m in editor.client.log_messages if "trying again" in m.message]) <= 2
+
+
+async def test_another_bundle_of_the_user_is_used_without_a_restart(tmp_path: Path) -> None:
+    own = tmp_path / "likewise" / "bundles"
+    for name in ("one", "two"):
+        shutil.copytree(TINY_BUNDLE, own / name / "bundle")
+        seal(own / name / "bundle", name)
+    write_current(own, "one")
+    async with editing(tmp_path, device="cpu", threshold=0.2) as editor:
+        editor.open(URI, TEXT)
+        await editor.ready()
+        assert "the bundle one" in editor.statuses[-1]["message"]
+        before = await editor.suggestion(URI, rename(editor))
+        first = child(editor)
+        write_current(own, "two")
+        await editor.until(lambda: _is_asked_again(editor, first))
+        version = editor.change(URI, Change(0, 0, "#\n"))
+        await editor.notice(URI, version)
+        version = editor.change(URI, Change(0, 2, ""))
+        after = await editor.suggestion(URI, version)
+        assert _without_id(after) == _without_id(before)
+        assert child(editor).pid == first.pid
+
+
+def _is_asked_again(editor: Editor, service: psutil.Process) -> bool:
+    """Did the connection end and come back, with the same service?"""
+    states = [status["state"] for status in editor.statuses]
+    return "trouble" in states and states[-1] in ("ready", "quiet") and service.is_running()
 
 
 async def test_a_service_that_hangs_is_replaced(tmp_path: Path) -> None:

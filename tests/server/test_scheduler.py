@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from model.editing.edits import DELETE, END, START, Edit
 from model.inference.bundle import Bundle
 from model.inference.predictor import Predictor
+from model.inference.together import step_together
 from server.metrics import Metrics
 from server.scheduler import Overloaded, Scheduler
 
@@ -18,7 +19,12 @@ TINY = Path(__file__).parent.parent / "data" / "tiny_bundle"
 
 
 def make_scheduler(limit_waiting: int = 10, *, together: bool = False) -> Scheduler:
-    return Scheduler(step_threads=1, limit_waiting=limit_waiting, metrics=Metrics(), together=together)
+    return Scheduler(
+        step_threads=1,
+        limit_waiting=limit_waiting,
+        metrics=Metrics(),
+        together=step_together if together else None,
+    )
 
 
 @pytest.mark.parametrize("together", [False, True])

@@ -94,8 +94,10 @@ def test_mining_goes_on_where_it_was_broken_off(mirrors: Path, tokenizer: Path, 
         "--processes",
         "1",
         "--keep-parts",
+        "--split",
+        "train",
     ]
-    whole, folder = tmp_path / "data", tmp_path / "data.parts" / "one"
+    whole, folder = tmp_path / "data", tmp_path / "data.parts" / "one.train"
     assert main([*arguments, "--out", str(whole)]) == 0
     before = list(Dataset.load(whole).split("train"))
     written = (folder / "part-000" / "state.npy").stat().st_mtime_ns
@@ -110,6 +112,30 @@ def test_mining_goes_on_where_it_was_broken_off(mirrors: Path, tokenizer: Path, 
     more = [arguments[0], str(mirrors / "owner/two"), *arguments[1:]]
     assert main([*more, "--out", str(whole), "--finished"]) == 0
     assert [source["repository"] for source in Dataset.load(whole).manifest["sources"]] == ["one"]
+
+
+def test_the_newest_tenth_of_a_single_repository_is_dev(
+    mirrors: Path, tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = mirrors / "owner/one"
+    arguments = [
+        "git",
+        str(repository),
+        "--tokenizer",
+        str(tokenizer),
+        "--processes",
+        "1",
+        "--refactorings",
+        "0",
+    ]
+    assert main([*arguments, "--out", str(tmp_path / "data")]) == 0
+    sources = Dataset.load(tmp_path / "data").manifest["sources"]
+    pairs = {source["split"]: source["counts"]["file pairs"] for source in sources}
+    assert pairs == {"train": 8, "dev": 2}  # of five commits that change two files each, one is held out
+    git(repository, "checkout", "-q", "--orphan", "new")
+    git(repository, "commit", "-q", "-m", "the only one")
+    assert main([*arguments, "--out", str(tmp_path / "data")]) == 2
+    assert "too few to hold the newest out" in capsys.readouterr().err
 
 
 def test_parts_of_other_settings_are_mined_anew(mirrors: Path, tokenizer: Path, tmp_path: Path) -> None:

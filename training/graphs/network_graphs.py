@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from model.config import ModelConfig
 from model.editing.edits import DELETE, END, START, Edit, Instance, Slots
 from model.features.arrays import implicit_batch
+from model.features.pointer_features import RELATIONS as RELATION_COUNT
+from model.features.slot_positions import NEIGHBOURS
 from model.inference import graph_names as names
 from model.networks.incremental import (
     Chosen,
@@ -26,6 +29,7 @@ from model.networks.incremental import (
     grow_all,
     sources_of,
 )
+from model.networks.next_edit import NextEdit
 
 # Newer opsets turn attention into an operator that refuses our masks.
 _OPSET = 20
@@ -83,6 +87,61 @@ class _Step(nn.Module):
         results |= {names.POSITION_SCORES: torch.log_softmax(scores, dim=-1), names.BECAUSE: grown.because}
         self.outputs = list(results)
         return tuple(results.values())
+
+
+class StepTogether(nn.Module):
+    """The same step for several histories of different lengths; see model.inference.together."""
+
+    def __init__(self, network: NextEdit, encoded: Sequence[str], firsts: dict[str, int], size: int) -> None:
+        """`firsts`: the rows that each cache has before the first edit."""
+        super().__init__()
+        self.network, self.encoded, self.firsts, self.size = network, encoded, firsts, size
+        own = [*encoded, *map(names.past_of, firsts)]
+        self.inputs = [names.of_history(name, number) for name in own for number in range(size)]
+        self.inputs += [names.MASK, names.STATE_INDEX, names.EDIT_INDEX, names.ROW_INDEX, names.AGES]
+        self.inputs += [*names.EDIT_INPUTS.values(), *RELATIONS]
+        self.outputs: list[str] = []
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        given = dict(zip(self.inputs, inputs, strict=True))
+        encoded = {name: self._put_side_by_side(given, name) for name in self.encoded}
+        encoded["state_mask"] = given[names.MASK].unsqueeze(1).unsqueeze(1)
+        caches = {name: self._gather_cache(given, name) for name in self.firsts}
+        edits = EditTensors(**{feature: given[name] for feature, name in names.EDIT_INPUTS.items()})
+        grown = self.network.append(encoded, caches, edits, given[names.AGES])
+        rows = {name: value[:, -1:] for name, value in grown.rows.items()}
+        relations = Relations(*(given[name] for name in RELATIONS))
+        scores = self.network.point(encoded, grow_all(caches, grown.caches), rows, relations)
+        results = {
+            names.of_history(names.new_of(name), number): value[number : number + 1]
+            for name, value in grown.caches.items()
+            for number in range(self.size)
+        }
+        results |= {names.row_of(name): value for name, value in rows.items()}
+        results |= {names.POSITION_SCORES: torch.log_softmax(scores, dim=-1), names.BECAUSE: grown.because}
+        self.outputs = list(results)
+        return tuple(results.values())
+
+    def _own(self, given: Tensors, name: str) -> list[Tensor]:
+        return [given[names.of_history(name, number)] for number in range(self.size)]
+
+    def _put_side_by_side(self, given: Tensors, name: str) -> Tensor:
+        """Pad the encoded states of all histories to one length."""
+        index, axis = given[names.STATE_INDEX], state_axis(name)
+        flat = torch.cat(self._own(given, name), dim=axis).squeeze(0)
+        picked = torch.unflatten(flat.index_select(axis - 1, index.flatten()), axis - 1, index.shape)
+        return torch.movedim(picked, axis - 1, 0)
+
+    def _gather_cache(self, given: Tensors, name: str) -> Tensor:
+        """Pad the rows of all histories to one length."""
+        index = given[names.ROW_INDEX if self.firsts[name] else names.EDIT_INDEX]
+        flat = torch.cat(self._own(given, names.past_of(name)), dim=1).squeeze(0)
+        return functional.embedding(index, flat)
+
+
+def state_axis(name: str) -> int:
+    """Give the axis of the columns in an encoded state."""
+    return {names.STATE_KEYS: 3, names.STATE_VALUES: 2}.get(name, 1)
 
 
 class _Content(nn.Module):
@@ -163,6 +222,57 @@ def make_graphs(network: IncrementalNetwork, config: ModelConfig) -> dict[str, A
     return graphs
 
 
+@torch.no_grad()
+def make_graphs_together(network: IncrementalNetwork, config: ModelConfig) -> dict[str, Any]:
+    """Trace the graphs that step several histories in one run, one for each number of histories."""
+    if not isinstance(network, NextEdit):
+        raise ValueError(f"only IA-next steps several histories in one run, not {config.model}")
+    mask = torch.zeros(1, config.state_multiple)
+    encoded = network.encode(torch.full((1, config.state_multiple), 5), mask)
+    caches = network.start(encoded).caches
+    firsts = {name: value.shape[1] for name, value in caches.items()}
+    encoded = {
+        name: value for name, value in encoded.items() if names.is_encoded(name) and name != "state_mask"
+    }
+    return {
+        names.together(size): _trace_together(
+            StepTogether(network, list(encoded), firsts, size), encoded, caches
+        )
+        for size in names.SIZES_TOGETHER
+    }
+
+
+def _trace_together(module: StepTogether, encoded: Tensors, caches: Tensors) -> Any:
+    """Trace by an example in which no two sizes are equal by chance. Its values do not matter."""
+    size, block = module.size, next(iter(encoded.values())).shape[1]
+    past, new = 7, 3
+    columns = (size + 1) * block
+    own: Tensors = {}
+    for number in range(size):
+        for name, value in encoded.items():
+            repeats = [1] * value.dim()
+            repeats[state_axis(name)] = number + 2
+            own[names.of_history(name, number)] = value.repeat(*repeats)
+        for name, value in caches.items():
+            rows = (1, past - number % 3 + module.firsts[name], *value.shape[2:])
+            own[names.of_history(names.past_of(name), number)] = torch.zeros(rows)
+    shared: Tensors = {
+        names.MASK: torch.zeros(size, columns),
+        names.STATE_INDEX: torch.zeros(size, columns, dtype=torch.int64),
+        names.EDIT_INDEX: torch.zeros(size, past, dtype=torch.int64),
+        names.ROW_INDEX: torch.zeros(size, past + 1, dtype=torch.int64),
+        names.AGES: torch.ones(size, new, past + 1 + new, dtype=torch.int64),
+        names.ALIVE: torch.ones(size, 1, columns + past + new, dtype=torch.bool),
+        names.BUCKETS: torch.zeros(size, 1, RELATION_COUNT, columns + past + new, dtype=torch.int64),
+    }
+    for feature, name in names.EDIT_INPUTS.items():
+        last = (NEIGHBOURS,) if feature == "neighbours" else ()
+        shared[name] = torch.zeros(size, new, *last, dtype=torch.int64)
+    example = [(own | shared)[name] for name in module.inputs]
+    module(*example)  # it knows its outputs once it has run
+    return _graph(module, module.inputs, example)
+
+
 def _run(module: "_Encode | _Step", inputs: Sequence[Tensor]) -> Tensors:
     """Run a module and return its outputs by name; it knows their names once it has run."""
     results = module(*inputs)
@@ -185,7 +295,9 @@ def _quiet() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _graph(module: "_Encode | _Step | _Content", inputs: list[str], example: list[Tensor]) -> Any:
+def _graph(
+    module: "_Encode | _Step | StepTogether | _Content", inputs: list[str], example: list[Tensor]
+) -> Any:
     with _quiet():
         program = torch.onnx.export(
             module,
@@ -209,8 +321,10 @@ def _dynamic(name: str) -> dict[int, Any]:
     """Name the axis of an input whose size changes from call to call."""
     if names.is_row(name) or name in (names.CONTEXTS, names.REPLAYED, names.REPLAYED_KINDS):
         return {}
-    axes = {names.STATE_KEYS: 3, names.STATE_VALUES: 2, names.ALIVE: 2, names.BUCKETS: 3, names.SOURCES: 2}
-    return {axes.get(name, 1): torch.export.Dim.AUTO}
+    if name == names.AGES:
+        return {1: torch.export.Dim.AUTO, 2: torch.export.Dim.AUTO}
+    axes = {names.ALIVE: 2, names.BUCKETS: 3, names.SOURCES: 2}
+    return {axes.get(name, state_axis(name.partition(".")[0])): torch.export.Dim.AUTO}
 
 
 def _drop_unused_inputs(model: Any) -> None:

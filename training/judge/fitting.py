@@ -26,6 +26,7 @@ _PARAMETERS = {
     "lambda_l2": 5.0,
     "verbose": -1,
 }
+_WRONG_OF_QUESTION = 32  # wrong candidates of a question that are kept: the others say nothing new
 _REPEAT_WEIGHT = 1.2  # a plain rename must be offered, and mixed commits have few of them
 
 
@@ -48,24 +49,48 @@ class FittedJudge:
 
 def fit_judge(train: Examples, dev: Examples, *, seed: int = 1, threads: int = 2) -> FittedJudge:
     """Fit both models; the dev examples decide when to stop."""
-    weights = _weigh(train)
-    models = [_fit(train, dev, weights, label, seed, threads) for label in ("is_right", "is_next")]
+    kept, weights = _thin(train, weigh(train), np.random.default_rng(seed))
+    models = [_fit(train, kept, weights, dev, label, seed, threads) for label in ("is_right", "is_next")]
     return FittedJudge(*models)
 
 
 def _fit(
-    train: Examples, dev: Examples, weights: NDArray[np.float64], label: str, seed: int, threads: int
+    train: Examples,
+    kept: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    dev: Examples,
+    label: str,
+    seed: int,
+    threads: int,
 ) -> Any:
-    data = lightgbm.Dataset(train.rows, getattr(train, label), weight=weights, feature_name=list(FEATURES))
+    labels = getattr(train, label)[kept]
+    data = lightgbm.Dataset(train.rows[kept], labels, weight=weights, feature_name=list(FEATURES))
     check = lightgbm.Dataset(dev.rows, getattr(dev, label), reference=data)
     stopping = lightgbm.early_stopping(_PATIENCE, verbose=False)
     parameters = _PARAMETERS | {"seed": seed, "num_threads": threads}
     return lightgbm.train(parameters, data, _ROUNDS, valid_sets=[check], callbacks=[stopping])
 
 
-def _weigh(examples: Examples) -> NDArray[np.float64]:
+def weigh(examples: Examples) -> NDArray[np.float64]:
     """A question with many candidates counts more than one with few, but not in proportion."""
     counts = np.bincount(examples.question, minlength=len(examples.kinds))
     weights = 1 / np.sqrt(counts[examples.question])
     is_repeat = (examples.kinds == "repeat")[examples.question]
     return np.where(is_repeat, _REPEAT_WEIGHT * weights, weights)
+
+
+def _thin(
+    examples: Examples, weights: NDArray[np.float64], random: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The indices of the examples to fit on and their weights: the wrong ones that are kept count for all of their question."""
+    order = random.permutation(len(examples.question))
+    order = order[np.lexsort((examples.is_right[order] * -1, examples.question[order]))]  # right ones first
+    questions = examples.question[order]
+    starts = np.searchsorted(questions, questions)
+    wrong = np.bincount(examples.question[~examples.is_right], minlength=len(examples.kinds))[questions]
+    right = np.bincount(examples.question[examples.is_right], minlength=len(examples.kinds))[questions]
+    rank = np.arange(len(order)) - starts - right  # among the wrong ones; negative for a right one
+    is_kept = rank < _WRONG_OF_QUESTION
+    share = np.where(rank < 0, 1.0, np.maximum(1.0, wrong / _WRONG_OF_QUESTION))
+    kept = order[is_kept]
+    return kept, (weights[order] * share)[is_kept]

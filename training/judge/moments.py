@@ -44,6 +44,8 @@ class Moment(NamedTuple):
     pause_seconds: float | None
     kind: str  # commit, repeat, after (a typed hunk), typing (a hunk), done
     is_reachable: bool  # the next hunk repeats an earlier one
+    newest: Change  # the last change, and the text before it
+    text_before: str
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,16 @@ class FileChange:
 
 
 def play_commit(
-    change: FileChange, tokenizer: Tokenizer, hands: HandsRange, random: Random
+    change: FileChange,
+    tokenizer: Tokenizer,
+    hands: HandsRange,
+    random: Random,
+    *,
+    ordinary_share: float = _ORDINARY_SHARE,
 ) -> Iterator[Moment]:
     """Ask between the hunks of a commit."""
     hunks = lexical_hunks(change.before, change.after)
-    if hunks and _is_wanted(change.before, hunks, random):
+    if hunks and _is_wanted(change.before, hunks, random, ordinary_share):
         count = len(hunks)
         asked = {*random.sample(range(1, count), min(count - 1, _MOMENTS_OF_FILE - 1)), count}
         yield from _play_hunks(change.before, hunks, asked, "commit", tokenizer, hands, random)
@@ -95,7 +102,7 @@ def _play_hunks(
     remaining = dict(enumerate(hunks))
     is_timed, now = random.random() < 0.5, 0.0
     for made, number in enumerate(order, start=1):
-        hunk = remaining.pop(number)
+        hunk, text_before = remaining.pop(number), text
         now += random.uniform(3, 13)
         recorder.record([hunk], now if is_timed else None)
         recorder.finish_name()
@@ -112,15 +119,22 @@ def _play_hunks(
                 random.choice(_PAUSES) if is_timed else None,
                 kind if upcoming else "done",
                 any(_is_reachable(kinds[n], past) for n in upcoming),
+                hunk,
+                text_before,
             )
 
 
 def play_typed(
-    change: FileChange, tokenizer: Tokenizer, hands: HandsRange, random: Random
+    change: FileChange,
+    tokenizer: Tokenizer,
+    hands: HandsRange,
+    random: Random,
+    *,
+    ordinary_share: float = _ORDINARY_SHARE,
 ) -> Iterator[Moment]:
     """Ask while a commit is typed key by key."""
     hunks = lexical_hunks(change.before, change.after)
-    if not hunks or not _is_wanted(change.before, hunks, random):
+    if not hunks or not _is_wanted(change.before, hunks, random, ordinary_share):
         return
     steps = type_hunks(change.before, hunks, random, hands.draw(random)).steps
     if len(steps) > _LIMIT_STEPS:
@@ -156,13 +170,15 @@ def play_typed(
             _READING_SECONDS if is_calm else 0.02,
             "done" if not remaining else "after" if step.completed else "typing",
             coming is not None and _is_reachable(coming, past),
+            step.changes[-1],
+            apply_changes(texts[index], step.changes)[-2],
         )
 
 
-def _is_wanted(text: str, hunks: Sequence[Change], random: Random) -> bool:
+def _is_wanted(text: str, hunks: Sequence[Change], random: Random, ordinary_share: float) -> bool:
     kinds = [_kind_of(text, hunk) for hunk in hunks]
     is_repetitive = len(set(kinds)) < len(kinds)
-    return len(hunks) <= _LIMIT_HUNKS and (is_repetitive or random.random() < _ORDINARY_SHARE)
+    return len(hunks) <= _LIMIT_HUNKS and (is_repetitive or random.random() < ordinary_share)
 
 
 def _kind_of(text: str, hunk: Change) -> Kind:

@@ -16,7 +16,7 @@ def export_judge(boosters: dict[str, Any], features: tuple[str, ...]) -> onnx.Mo
     """One graph with the input `features` and a probability in [0, 1] for each booster, by its name."""
     nodes, outputs = [], []
     for name, booster in boosters.items():
-        nodes.append(_ensemble(booster, f"{name}_raw"))
+        nodes.append(make_ensemble(booster, f"{name}_raw"))
         nodes.append(helper.make_node("Sigmoid", [f"{name}_raw"], [name]))
         outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 1]))
     given = helper.make_tensor_value_info("features", TensorProto.FLOAT, [None, len(features)])
@@ -29,7 +29,7 @@ def export_judge(boosters: dict[str, Any], features: tuple[str, ...]) -> onnx.Mo
     return model
 
 
-def _ensemble(booster: Any, output: str) -> onnx.NodeProto:
+def make_ensemble(booster: Any, output: str) -> onnx.NodeProto:
     """All trees of a booster as one TreeEnsembleRegressor."""
     columns: dict[str, list[Any]] = {
         key: []

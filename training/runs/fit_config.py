@@ -27,6 +27,7 @@ class FitConfig:
     jump_weight: float = 1.0  # of the position of an edit that begins a hunk: the hard and the useful ones
     crop: int = 0  # tokens to which states are cut down at least, at random; 0: they are not
     dev_count: int = 1_000  # instances of the dev split that are looked at
+    evaluations: int = 25  # of the dev split, evenly over the budget
     threads: int = 0  # 0: as torch likes
     device: str = "cpu"
     init: str | None = None  # a run or a bundle to take the first weights from

@@ -28,7 +28,6 @@ from training.runs.loss import compute_loss
 
 GRADIENT_NORM = 1.0  # "we clip gradients at 1.0 by global gradients norm"
 SECONDS_BETWEEN_CHECKPOINTS = 45.0  # a kill must not lose more than a minute
-EVALUATIONS = 25  # of the dev split, evenly over the budget
 
 
 @dataclass
@@ -102,7 +101,7 @@ class TrainingRun:
                 now = time.monotonic()
                 progress.seconds = now - begun
                 progress.processor_seconds = time.process_time() - processor_begun
-                if self._share_spent() * EVALUATIONS >= progress.evaluations + 1:
+                if self._share_spent() * self.config.evaluations >= progress.evaluations + 1:
                     self._evaluate()
                     progress.seconds = time.monotonic() - begun
                 if now - saved > SECONDS_BETWEEN_CHECKPOINTS:
@@ -173,7 +172,7 @@ class TrainingRun:
 
     def _evaluate(self) -> None:
         progress = self.progress
-        progress.evaluations = int(self._share_spent() * EVALUATIONS)
+        progress.evaluations = int(self._share_spent() * self.config.evaluations)
         network = self.network if self.average is None else self.average.module
         accuracy = measure_accuracy(network, self.dev, self.device)
         values = accuracy.to_json()
@@ -200,6 +199,18 @@ class TrainingRun:
             refresh=False,
         )
         bar.update(0)
+
+
+def start_run(config: FitConfig, folder: Path, *, resume: bool) -> TrainingRun:
+    """Start a run in an empty folder, or continue the one that is there."""
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    if not resume and (folder / checkpoint.LAST).is_file():
+        raise ValueError(f"{folder} holds a run already: continue it with --resume, or choose another folder")
+    run = TrainingRun(config, folder)
+    if resume:
+        run.resume()
+    return run
 
 
 def _drop_later_metrics(path: Path, step: int) -> None:

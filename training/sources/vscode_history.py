@@ -21,6 +21,7 @@ class SavedFile(NamedTuple):
 
     path: str
     texts: tuple[str, ...]
+    times: tuple[float, ...]  # of the saves, in seconds since 1970
 
 
 def default_folders() -> list[Path]:
@@ -50,17 +51,19 @@ def _read(entries: Path) -> SavedFile | None:
         content = json.loads(entries.read_text(encoding="utf-8"))
         path = unquote(urlparse(content["resource"]).path)
         saved = sorted(content["entries"], key=lambda entry: entry["timestamp"])
-        names = [str(entry["id"]) for entry in saved]
+        names = [(str(entry["id"]), float(entry["timestamp"]) / 1000) for entry in saved]
     except (OSError, ValueError, KeyError, TypeError):
         return None  # half-written or of a version that we do not know: one file less
     if check_path(path.lstrip("/")) is not None:
         return None
     texts: list[str] = []
-    for name in names:
+    times: list[float] = []
+    for name, time in names:
         text = _read_text(entries.parent / name)
         if text is not None and (not texts or text != texts[-1]):
             texts.append(text)
-    return SavedFile(path, tuple(texts))
+            times.append(time)
+    return SavedFile(path, tuple(texts), tuple(times))
 
 
 def _read_text(path: Path) -> str | None:

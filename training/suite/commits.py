@@ -85,7 +85,7 @@ def find_commit_files(
     for runs in read_versions(repository.path, _first(groups, _LIMIT_MODIFICATIONS)):
         for run in runs:
             for modification, old, new in zip(run.modifications, run.texts[:-1], run.texts[1:], strict=True):
-                file = _commit_file(repository, modification, old, new)
+                file = make_commit_file(repository.name, modification.commit, modification.path, old, new)
                 if file is not None:
                     yield file
 
@@ -111,9 +111,10 @@ def choose_commit_files(
     return [*_in_turns(chosen[True], count), *_in_turns(chosen[False], count)]
 
 
-def _commit_file(
-    repository: Repository, modification: Modification, old: str | None, new: str | None
+def make_commit_file(
+    repository: str, commit: str, path: str, old: str | None, new: str | None
 ) -> CommitFile | None:
+    """A file of a commit that can be played; None when it does not fit the suite."""
     if old is None or new is None or max(len(old), len(new)) > _LIMIT_CHARACTERS:
         return None
     if check_text(old) or check_text(new) or has_secret(old) or has_secret(new):
@@ -124,7 +125,7 @@ def _commit_file(
     hunks = lexical_hunks(old, new)
     if hunks is None or not _LEAST_HUNKS <= len(hunks) <= _LIMIT_HUNKS:
         return None
-    return CommitFile(repository.name, modification.commit, modification.path, old, new, tuple(hunks))
+    return CommitFile(repository, commit, path, old, new, tuple(hunks))
 
 
 def _first(groups: Sequence[list[Modification]], limit: int) -> list[list[Modification]]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from model.inference.bundle import Bundle
 from model.inference.predictor import Predictor
 from training.sources.corpus import Repository
-from training.suite import renames
+from training.suite import half_typed, renames
+from training.suite.asked_moments import Asker, ask_moments
 from training.suite.commit_figures import (
     REPLAY,
     AskedOnce,
@@ -24,9 +25,12 @@ from training.suite.commit_figures import (
 from training.suite.commits import CommitFile
 from training.suite.engine import EngineSuggest
 from training.suite.kept_results import KeptResults, folder_of, keep_list
+from training.suite.moment_figures import describe_moments
 
 WITHOUT_NETWORK = "the judge without the network"
 _TYPED_SHARE = 2  # one file in so many is also typed: that takes ten times as long
+_MOMENT_CHANGES = 120  # of each repository
+_WORD_CHANGES = 150  # of each repository
 
 
 class Suite:
@@ -44,6 +48,7 @@ class Suite:
         """`count` is the number of repetitive files, and of ordinary ones, that are played."""
         self._repositories, self._cache, self._count, self._seed = repositories, cache, count, seed
         predictor = Predictor(bundle, device="cpu")
+        self._tokenizer = bundle.require_tokenizer()
         self._engine, self._plain = EngineSuggest(predictor), EngineSuggest(predictor, with_network=False)
         self._thresholds = dict(bundle.calibration.eagerness) or {
             "default": bundle.calibration.threshold("hunk")
@@ -88,6 +93,33 @@ class Suite:
         rows = renames.play_renames(chosen, suggesters, KeptResults(self._results / "renames.jsonl"))
         return f"## Renames\n\n{len(chosen)} files\n\n{renames.table(rows)}"
 
+    def ask_moments(self, changes: int = _MOMENT_CHANGES) -> str:
+        """Single moments, between edits and between keys."""
+        asker = Asker(self._engine, self._plain, self._thresholds, self._default)
+        rows = ask_moments(
+            self._repositories,
+            self._tokenizer,
+            asker,
+            KeptResults(self._results / "moments.jsonl"),
+            changes=changes,
+            seed=self._seed,
+            mark=asker.mark,
+        )
+        return f"## Moments\n\n{describe_moments(rows, self._thresholds)}"
+
+    def ask_words(self, changes: int = _WORD_CHANGES) -> str:
+        """Half-typed words."""
+        guesses = {
+            "nearest word of the file": half_typed.guess_nearest,
+            WITHOUT_NETWORK: half_typed.guess_with(self._plain),
+            "the judge": half_typed.guess_with(self._engine),
+        }
+        results = KeptResults(self._results / "words.jsonl")
+        rows = half_typed.ask_words(
+            self._repositories, self._tokenizer, guesses, results, changes=changes, seed=self._seed
+        )
+        return f"## Half-typed words\n\n{half_typed.table(rows)}"
+
     def _files(self) -> list[CommitFile]:
         return read_commit_files(self._repositories, self._count, self._seed, self._cache)
 
@@ -111,4 +143,6 @@ PARTS: dict[str, Callable[[Suite], str]] = {
     "commits": Suite.play_commits,
     "keys": Suite.play_keys,
     "renames": Suite.play_renames,
+    "moments": Suite.ask_moments,
+    "words": Suite.ask_words,
 }

@@ -53,7 +53,8 @@ class MiningJob:
 
     @property
     def folder(self) -> Path:
-        return self.parts / self.repository.name.replace("/", "+")
+        # One repository can have two splits, by time.
+        return self.parts / f"{self.repository.name.replace('/', '+')}.{self.repository.split}"
 
     def shards(self) -> list[Path]:
         """The finished parts."""

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { applyEverywhere } from "./everywhere";
 import { PythonFinder } from "./interpreter";
+import { learnFromRepository } from "./learn";
 import { NextEdit } from "./nextEdit";
 import { practise } from "./practice";
 import { type Suggestion, serverCommands } from "./protocol";
@@ -61,6 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
         setUpPython: () => started.setUp(() => setUp(python, log, settings.python)),
         chooseInterpreter: () =>
             vscode.commands.executeCommand("workbench.action.openSettings", "likewise.python"),
+        learn: () => learnFromRepository(python, settings, log),
         showLog: () => log.show(true),
         practise: (language?: unknown) => practise(context.extensionUri, language),
         openWalkthrough: () =>

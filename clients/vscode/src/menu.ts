@@ -43,6 +43,7 @@ export function menuEntries({ status, language, tally, unsure }: Situation): Ent
             : [entry(`$(code) Turn on or off for ${language}`, "likewise.toggleLanguage")]),
         entry("$(replace-all) Apply everywhere…", "likewise.everywhere"),
         entry("$(question) Why this?", "likewise.why"),
+        entry("$(mortar-board) Learn from my repository…", "likewise.learn"),
         entry("$(history) Forget dismissed suggestions", "likewise.forgetDismissed"),
         entry("$(gear) Settings", "workbench.action.openSettings", "@ext:likewise.likewise"),
         entry("$(debug-restart) Restart the language server", "likewise.restart"),

@@ -50,7 +50,7 @@ const CLICKS: Partial<Record<State, readonly [command: string, words: string]>> 
 };
 
 /** Nothing is wrong, or the user asked for it. */
-const SELF_EXPLAINING: ReadonlySet<State> = new Set(["ready", "thinking", "snoozed"]);
+const SELF_EXPLAINING: ReadonlySet<State> = new Set(["thinking", "snoozed"]);
 
 export function statusLine(status: Status): StatusLine {
     const { state } = status;

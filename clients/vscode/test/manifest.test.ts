@@ -68,6 +68,7 @@ test("the pure files import no vscode", () => {
         "settings",
         "python",
         "serverLog",
+        "learning",
         "word",
         "wordDifference",
         "view",

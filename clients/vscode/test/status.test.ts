@@ -8,6 +8,7 @@ describe("the status bar", () => {
     test.each<[State, string, string]>([
         ["starting", "the service is being started", "Likewise is starting: the service is being started."],
         ["ready", "ready", "Likewise is ready."],
+        ["ready", "Likewise is ready, with the bundle one.", "Likewise is ready, with the bundle one."],
         ["thinking", "waiting for the model", "Likewise is thinking."],
         ["quiet", "No next edit is likely enough.", "Likewise is quiet: No next edit is likely enough."],
         ["snoozed", "Suggestions are snoozed.", "Likewise is snoozed."],

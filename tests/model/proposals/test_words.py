@@ -97,3 +97,10 @@ def test_a_word_that_is_being_deleted_is_not_offered_back(stream: Stream) -> Non
         stream.apply(Change(end - number - 1, end - number, ""), seconds=0.1)
     assert stream.recorder.prefix == "connec"
     assert words_of(stream) == {}
+
+
+def test_another_word_of_the_replaced_text_may_be_offered(stream: Stream) -> None:
+    start = CODE.index("make(connection)")
+    stream.apply(Change(start, start + len("make(connection)"), ""), seconds=0.1)
+    stream.type("conn", start)
+    assert set(words_of(stream)) == {"ection"}  # it stood behind, not where the user types

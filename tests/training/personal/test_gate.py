@@ -1,69 +1,59 @@
-"""A tuned bundle replaces the old one only if it is better."""
+"""The gate: better beyond chance, and no more wrong offers."""
 
-import re
-import shutil
-from pathlib import Path
-
-import torch
-from safetensors.torch import load_file, save_file
+import pytest
 
 from model.editing.change import Change
-from model.editing.edits import Instance
-from model.editing.recorder import Recorder
-from model.inference.bundle import Bundle, seal
-from training.data.batches import Batches, BatchSize
-from training.data.examples import Examples
-from training.personal.gate import replace_if_better
-from training.personal.restore import restore_bundle
-from training.runs.checkpoint import load_network
-
-_TINY = Path(__file__).parents[2] / "data" / "tiny_bundle"
-_CPU = torch.device("cpu")
-_TEXT = "def total(items):\n    result = 0\n    for item in items:\n        result += item.price\n    return result\n"
+from training.personal.gate import PlayedCase, compare, group_counts, refuse_too_few
+from training.suite.commits import CommitFile
+from training.suite.whole_commits import Played
 
 
-def _spoil_bundle(folder: Path) -> Path:
-    """A bundle whose weights are noise."""
-    shutil.copytree(_TINY, folder)
-    weights = load_file(folder / "weights.safetensors")
-    generator = torch.Generator().manual_seed(0)
-    noise = {name: torch.randn(value.shape, generator=generator) for name, value in weights.items()}
-    save_file(noise, folder / "weights.safetensors")
-    seal(folder, "spoiled")
-    return folder
+def _cases(count: int) -> list[CommitFile]:
+    return [
+        CommitFile("mine", f"commit {number}", "a.py", "x", "y", (Change(0, 1, "y"),) * 10)
+        for number in range(count)
+    ]
 
 
-def _make_run(folder: Path, bundle: Path) -> Path:
-    """The folder of a run that ended with this bundle."""
-    shutil.copytree(bundle, folder / "bundle")
-    shutil.copy(bundle / "config.json", folder / "config.json")
-    shutil.copy(bundle / "weights.safetensors", folder / "best.safetensors")
-    return folder
+def _play(tabs: list[int], wrong: int = 0) -> list[PlayedCase]:
+    return [PlayedCase(Played(files=1, edits=10, by_tab=tab, wrong=wrong), ()) for tab in tabs]
 
 
-def _make_held_out() -> Batches:
-    """Three uses of a name renamed."""
-    bundle = Bundle.load(_TINY)
-    recorder = Recorder(bundle.require_tokenizer(), _TEXT)
-    starts = [found.start() for found in re.finditer("result", _TEXT)]
-    for start in starts:
-        recorder.record([Change(start, start + len("result"), "amount")])  # as long as the old name
-    instance = Instance(recorder.state, tuple(recorder.edits), conditioning=1)
-    examples = Examples([instance] * 3, bundle.config.vocabulary_size)
-    return Batches(examples, load_network(_TINY)[1], BatchSize(2, 1000))
+def test_a_difference_in_every_commit_is_no_chance() -> None:
+    outcome = compare(_cases(20), _play([2] * 20), _play([4] * 20))
+    assert outcome.is_better
+    assert outcome.by_tab.difference == pytest.approx(0.2)
+    assert 0 < outcome.by_tab.low <= outcome.by_tab.high
+    assert "wrong offers did not grow" in outcome.explain()
 
 
-def test_a_better_bundle_replaces_the_old_one_which_can_come_back(tmp_path: Path) -> None:
-    bundle, run = _spoil_bundle(tmp_path / "bundle"), _make_run(tmp_path / "run", _TINY)
-    before = Bundle.load(bundle).sha256
-    assert replace_if_better(bundle, run, _make_held_out(), _CPU, keep_previous=True)
-    assert Bundle.load(bundle).name == "spoiled+own"
-    restore_bundle(bundle)
-    assert Bundle.load(bundle).sha256 == before
+def test_a_difference_in_one_commit_may_be_chance() -> None:
+    outcome = compare(_cases(20), _play([2] * 20), _play([2] * 19 + [6]))
+    assert outcome.by_tab.difference > 0
+    assert not outcome.is_better
+    assert "includes zero" in outcome.explain()
 
 
-def test_a_bundle_that_is_not_better_is_refused(tmp_path: Path) -> None:
-    shutil.copytree(_TINY, tmp_path / "bundle")
-    run = _make_run(tmp_path / "run", _spoil_bundle(tmp_path / "spoiled"))
-    assert not replace_if_better(tmp_path / "bundle", run, _make_held_out(), _CPU, keep_previous=True)
-    assert Bundle.load(tmp_path / "bundle").sha256 == Bundle.load(_TINY).sha256
+def test_more_wrong_offers_are_refused() -> None:
+    outcome = compare(_cases(20), _play([2] * 20), _play([4] * 20, wrong=1))
+    assert not outcome.is_better
+    assert "wrong offers grew from 0 to 20" in outcome.explain()
+
+
+def test_files_of_one_commit_count_as_one_draw() -> None:
+    cases = [case._replace(commit="the same") for case in _cases(20)]
+    outcome = compare(cases, _play([2] * 20), _play([4] * 20))
+    assert outcome.units == 1
+
+
+def test_too_few_cases_are_refused_with_advice() -> None:
+    with pytest.raises(ValueError, match="--repo PATH"):
+        refuse_too_few(_cases(2))
+    refuse_too_few(_cases(5))
+
+
+def test_groups_come_largest_first() -> None:
+    cases = [case._replace(path=path) for case, path in zip(_cases(3), ("a.go", "b.py", "c.py"), strict=True)]
+    groups = group_counts(cases, _play([1, 2, 3]), lambda case: case.language)
+    assert {name: counts.by_tab for name, counts in groups.items()} == {"python": 5, "go": 1}
+    assert list(groups) == ["python", "go"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from training.sources.vscode_history import SavedFile, default_folders, read_saved_files
+from training.sources.vscode_history import default_folders, read_saved_files
 
 
 def save(folder: Path, resource: str, texts: dict[str, bytes], order: list[str]) -> None:
@@ -20,7 +20,10 @@ def save(folder: Path, resource: str, texts: dict[str, bytes], order: list[str])
 def test_saves_come_in_the_order_of_their_times_and_repeated_ones_once(tmp_path: Path) -> None:
     texts = {"b.py": b"one", "a.py": b"two", "c.py": b"two", "d.py": b"three"}
     save(tmp_path / "1", "file:///home/me/my%20file.py", texts, ["b.py", "a.py", "c.py", "d.py"])
-    assert list(read_saved_files(tmp_path)) == [SavedFile("/home/me/my file.py", ("one", "two", "three"))]
+    (file,) = read_saved_files(tmp_path)
+    assert (file.path, file.texts) == ("/home/me/my file.py", ("one", "two", "three"))
+    assert list(file.times) == sorted(file.times)
+    assert len(file.times) == 3
 
 
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
