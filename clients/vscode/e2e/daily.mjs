@@ -81,7 +81,7 @@ export const daily = [
         async run(workbench) {
             const before = await changeTwice(workbench, "chain.py");
             await workbench.hint(/3 more: Tab, or apply all: Alt\+Shift\+L/);
-            await workbench.picture("count", { height: 290 });
+            await workbench.picture("count", { height: 290, width: 1100 });
             const first = await takeNext(workbench);
             await workbench.hint(/2 more: Tab/);
             const second = await takeNext(workbench);

@@ -84,7 +84,7 @@ export const scenarios = [
             const [, place] = await workbench.hint(/^→ line (\d+): info → debug/);
             const line = Number(place);
             assert.ok(line > 30, `line ${line} is not far`);
-            await workbench.picture("far", { height: 310 });
+            await workbench.picture("far", { height: 310, width: 1100 });
             await workbench.press("Tab");
             await workbench.cursorAt(line, COLUMN + "info".length);
             assert.equal(await nextShown(workbench), line);

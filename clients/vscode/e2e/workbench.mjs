@@ -248,7 +248,8 @@ export class Workbench {
         await this.openQuickInput("Control+g");
         await this.page.keyboard.type(`${line}:${column}`);
         await this.press("Enter");
-        await this.cursorAt(line, column);
+        await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+        await this.cursorOn(line); // the column in the status bar counts a tab as the columns that it takes
     }
 
     cursorAt(line, column) {
@@ -448,9 +449,9 @@ export class Workbench {
     }
 
     /** A picture of the top of the editor alone. */
-    async picture(name, { height = 220 } = {}) {
+    async picture(name, { height = 220, width = 900 } = {}) {
         const box = await this.page.locator(".editor-instance .overflow-guard").first().boundingBox();
-        await this.take(name, { x: box.x, y: box.y, width: Math.min(box.width, 900), height });
+        await this.take(name, { x: box.x, y: box.y, width: Math.min(box.width, width), height });
     }
 
     /** A picture of the upper part of the window, where lists open. */

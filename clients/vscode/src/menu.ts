@@ -43,12 +43,12 @@ export function menuEntries({ status, language, tally, unsure }: Situation): Ent
             : [entry(`$(code) Turn on or off for ${language}`, "likewise.toggleLanguage")]),
         entry("$(replace-all) Apply everywhere…", "likewise.everywhere"),
         entry("$(question) Why this?", "likewise.why"),
+        entry(`$(graph) ${tallyWords(tally)}`, "likewise.menu"),
         entry("$(mortar-board) Learn from my repository…", "likewise.learn"),
         entry("$(history) Forget dismissed suggestions", "likewise.forgetDismissed"),
         entry("$(gear) Settings", "workbench.action.openSettings", "@ext:likewise.likewise"),
         entry("$(debug-restart) Restart the language server", "likewise.restart"),
         entry("$(output) Show the log", "likewise.showLog"),
         entry("$(book) Get started", "likewise.openWalkthrough"),
-        entry(`$(graph) ${tallyWords(tally)}`, "likewise.menu"),
     ];
 }

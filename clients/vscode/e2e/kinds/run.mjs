@@ -46,8 +46,13 @@ try {
         for (const hands of HANDS) {
             const name = `kind_${number}_${hands}${session.suffix}`;
             const player = new Player(workbench, texts, referee, { session, number, hands, name });
-            rows.push(await player.play());
-            console.log(describe(rows.at(-1)));
+            try {
+                rows.push(await player.play());
+                console.log(describe(rows.at(-1)));
+            } catch (error) {
+                process.exitCode = 1;
+                console.log(`FAILED  ${session.name} (${hands}): ${error.message}`);
+            }
             await workbench.press("Escape");
             await workbench.saved(name);
             // What was learned in a session must not help in the next one.
