@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from model.proposals.evidence import FEATURES
 from training.judge.examples import Examples
 
-_ROUNDS, _PATIENCE = 500, 30
+_ROUNDS, _PATIENCE = 1000, 30
 _PARAMETERS = {
     "objective": "binary",
     "learning_rate": 0.05,
