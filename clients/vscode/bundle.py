@@ -14,7 +14,10 @@ LEFT_OUT = shutil.ignore_patterns(
     "__pycache__", "networks", "*.pyc", "results", "LOG.md", "REPORT.md", "RESULTS.md", "*.png", "*.svg"
 )
 RUNTIME_EXTRA = "cpu"
-EXAMPLES = ("track_list.ts", "config_store.go")  # files for the walkthrough; the tests play kinds of session in them
+EXAMPLES = (
+    "track_list.ts",
+    "config_store.go",
+)  # files for the walkthrough; the tests play kinds of session in them
 
 
 def requirements() -> list[str]:
