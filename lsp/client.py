@@ -218,6 +218,7 @@ class Client:
     @asynccontextmanager
     async def _connect(self, model: schema.ModelResponse) -> AsyncIterator[ClientConnection]:
         assert self.address is not None
+        place: dict[str, Any] = {"unix": True, "path": self.address.socket} if self.address.socket else {}
         async with _Connect(
             "ws"
             + self.address.url.removeprefix("http")
@@ -230,6 +231,7 @@ class Client:
             ping_timeout=_PONG_SECONDS,
             close_timeout=1,
             proxy=None if self.address.is_local else True,
+            **place,
         ) as socket:
             self._outbox = asyncio.Queue()
             self._sent.clear()
