@@ -23,6 +23,7 @@ import time
 import uvicorn
 
 from model.inference.bundle import BundleError
+from model.inference.graph_runner import explain_cpu
 from model.inference.predictor import Predictor
 from server.app import create_app
 from server.bundles import BundleWatch, load_first
@@ -56,6 +57,8 @@ def main() -> int:
     except (BundleError, RuntimeError, ValueError) as error:
         print(f"server: {error}", file=sys.stderr)
         return 1
+    if (sentence := explain_cpu(predictor.provider)) is not None:
+        _log.warning("no GPU", extra={"detail": sentence})
     gc.collect()
     gc.freeze()  # the model stays for good: later collections need not walk it
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn ends in order and then says it again

@@ -158,8 +158,9 @@ def _is_unsettled(proposals: Proposals, facts: StreamFacts) -> NDArray[np.bool_]
         if pattern is None or candidate.origin == Origin.COMPLETION or not _is_newest(pattern, situation):
             continue
         if id(pattern) not in known:
+            others = [other.key for other in situation.patterns]
             known[id(pattern)] = _is_early(facts) or looks_unfinished(
-                pattern, situation.patterns, situation.text.tables
+                pattern.key, others, situation.text.tables
             )
         unsettled[number] = known[id(pattern)]
     return unsettled
