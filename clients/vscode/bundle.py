@@ -14,10 +14,8 @@ LEFT_OUT = shutil.ignore_patterns(
     "__pycache__", "networks", "*.pyc", "results", "LOG.md", "REPORT.md", "RESULTS.md", "*.png", "*.svg"
 )
 RUNTIME_EXTRA = "cpu"
-EXAMPLES = (
-    "track_list.ts",
-    "config_store.go",
-)  # files for the walkthrough; the tests play kinds of session in them
+# Files for the walkthrough; the tests play kinds of session in them.
+EXAMPLES = ("track_list.ts", "config_store.go")
 
 
 def requirements() -> list[str]:

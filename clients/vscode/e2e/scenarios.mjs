@@ -331,6 +331,7 @@ export const scenarios = [
             await workbench.command("Likewise: Restart the Language Server");
             await until("one new process", () => isNew(workbench.processes("-m lsp"), before));
             await until("one service", () => workbench.processes("-m server").length === 1);
+            await until("no more starting", async () => !/starting/.test(await workbench.status()), 60_000);
         },
     },
 ];
