@@ -30,9 +30,8 @@ if TYPE_CHECKING:  # imported when the service is there: they bring the tokenize
 _LIMIT_OFFERED = 50  # suggestions that a client may still name by their id
 _LIMIT_DISMISSED = 50
 _LIMIT_AT_ONCE = 50_000  # code points; tokenizing so many takes some hundredths of a second
-_SETTLED_SECONDS = (
-    0.85  # after so much quiet a change counts as made; a little more than the service waits for
-)
+# After so much quiet a change counts as made, and one that looks unfinished too; a little more than the service waits for.
+_QUIET_SECONDS = (0.85, 2.55)
 _LIMIT_PAUSE_SECONDS = 3600.0
 _READING_SECONDS = 0.05  # a user who types on within this does not read: the next key needs the service
 _log = logging.getLogger(__name__)
@@ -274,7 +273,7 @@ class FileSession:
         answer = await predictions.find_answer(self._view(self._recorder), self._pause_seconds)
         self._settle(answer)
         if answer.best is None and answer.silence == Silence.BELOW_THRESHOLD:
-            answer = await self._ask_when_settled(predictions)
+            answer = await self._ask_when_quiet(predictions)
         if answer.best is not None:
             await self._look_further(predictions, answer.best)
 
@@ -283,16 +282,18 @@ class FileSession:
         """The time since the last change."""
         return min(_LIMIT_PAUSE_SECONDS, time.monotonic() - self._changed_time)
 
-    async def _ask_when_settled(self, predictions: "Predictions") -> Answer:
-        """Ask once more when the user has paused: a change that is still being made is not repeated before that."""
-        wait = _SETTLED_SECONDS - self._pause_seconds
-        if wait <= 0:
-            return Answer(silence=Silence.BELOW_THRESHOLD)
-        await asyncio.sleep(wait)
-        assert self._recorder is not None
-        answer = await predictions.find_answer(self._view(self._recorder), self._pause_seconds)
-        if answer.best is not None:
-            self._settle(answer)
+    async def _ask_when_quiet(self, predictions: "Predictions") -> Answer:
+        """Ask again when the user pauses: a change that is still being made is not repeated before that."""
+        answer = Answer(silence=Silence.BELOW_THRESHOLD)
+        for seconds in _QUIET_SECONDS:
+            wait = seconds - self._pause_seconds
+            if wait <= 0 or answer.silence != Silence.BELOW_THRESHOLD:
+                continue
+            await asyncio.sleep(wait)
+            assert self._recorder is not None
+            answer = await predictions.find_answer(self._view(self._recorder), self._pause_seconds)
+            if answer.best is not None:
+                self._settle(answer)
         return answer
 
     async def _look_further(self, predictions: "Predictions", best: Suggestion) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 from model.editing.edits import DELETE, Edit
 from model.editing.tokenizer import Tokenizer
 from model.inference.history import AnyHistory, NextPosition
-from model.inference.ranking import best_indices
 from model.inference.refusals import Refused
+from model.inference.slot_ranking import best_indices
 from model.silence import Silence
 
 _BEGINNINGS = 16  # beginnings of a name that are followed

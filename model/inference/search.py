@@ -18,9 +18,9 @@ from model.inference.calibration import Calibration, Evidence
 from model.inference.graph_runner import Floats
 from model.inference.history import AnyHistory
 from model.inference.prefix import NameSearch
-from model.inference.ranking import COMPANION_SCORE, iterate_slots, rank_companions
 from model.inference.refusals import Refused, refuse_idle
 from model.inference.sequence import EditSequence
+from model.inference.slot_ranking import COMPANION_SCORE, iterate_slots, rank_companions
 from model.silence import Silence
 
 Until = Literal["token", "hunk"]

@@ -14,21 +14,24 @@ from numpy.typing import NDArray
 from model.editing.change import Change
 from model.editing.edits import DELETE, Edit, Slots
 from model.inference.history import AnyHistory
-from model.proposals.candidates import Candidate, Origin
+from model.proposals.candidates import Candidate, Origin, Situation
+from model.proposals.change_edits import edits_of_change
 from model.proposals.evidence import COLUMNS, Moment
 from model.proposals.judge import Judge
 from model.proposals.lexical_text import LexicalTables
 from model.proposals.network_opinion import NetworkOpinion
+from model.proposals.precedents import Pattern
 from model.proposals.proposals import Proposals, propose
 from model.proposals.ranking import rank_candidates
-from model.proposals.rendering import edits_of_change
+from model.proposals.unfinished import looks_unfinished
 from model.silence import Silence
 
 OPEN_SECONDS = 1.0  # a burst may go on for so long after its last key
 SETTLED_SECONDS = 0.8  # a change that is still being made is not repeated before so much quiet
-# Between two keys nobody reads an offer that is about as likely wrong as right, and there are ten such moments for each pause:
-# this share of the doubt that a threshold allows is not allowed there.
-_KEY_DOUBT = 0.4
+FINISHED_SECONDS = 2.5  # the same for one that looks as if it goes on
+# Between two keys nobody reads a doubtful offer, and there are ten such moments for each pause: the threshold rises there,
+# by most in the middle. 0 still shows everything.
+_RISE_BETWEEN_KEYS = 0.65
 ORDER_WEIGHT = 0.3  # of confidence beside order, when changes are ranked
 _BECAUSE = 3  # precedents that are named as reasons
 
@@ -75,7 +78,7 @@ class Weighed:
     def choose(self, threshold: float, limit: int) -> Judgement:
         """The first `limit` changes to show at a threshold."""
         if self.is_between_keys:
-            threshold += _KEY_DOUBT * (1 - threshold)
+            threshold += _RISE_BETWEEN_KEYS * threshold * (1 - threshold)
         proposals, situation = self.proposals, self.proposals.situation
         travel = proposals.rows[:, COLUMNS["rank_in_travel"]]
         order = self.order + ORDER_WEIGHT * self.confidence
@@ -143,11 +146,26 @@ def find_bursts(slots: Slots) -> list[int]:
 
 def _is_unsettled(proposals: Proposals, facts: StreamFacts) -> NDArray[np.bool_]:
     """Does a candidate rest only on a change that is still being made?"""
-    # The rest of a begun repeat rests on the changes before it.
-    is_replay = proposals.rows[:, COLUMNS["origin"]] != Origin.COMPLETION
-    is_only_open = (proposals.rows[:, COLUMNS["is_only_open"]] > 0) & is_replay
-    unsettled: NDArray[np.bool_] = is_only_open & _is_early(facts)
+    unsettled = np.zeros(len(proposals.candidates), np.bool_)
+    if facts.pause_seconds is None or facts.pause_seconds >= FINISHED_SECONDS:
+        return unsettled
+    situation, known = proposals.situation, dict[int, bool]()  # by the pattern's identity
+    for number, candidate in enumerate(proposals.candidates):
+        pattern = candidate.pattern
+        # The rest of a begun repeat rests on the changes before it.
+        if pattern is None or candidate.origin == Origin.COMPLETION or not _is_newest(pattern, situation):
+            continue
+        if id(pattern) not in known:
+            known[id(pattern)] = _is_early(facts) or looks_unfinished(
+                pattern, situation.patterns, situation.text.tables
+            )
+        unsettled[number] = known[id(pattern)]
     return unsettled
+
+
+def _is_newest(pattern: Pattern, situation: Situation) -> bool:
+    """Was the change made by the newest burst alone?"""
+    return all(precedent.burst == situation.bursts - 1 for precedent in pattern.precedents)
 
 
 def _is_early(facts: StreamFacts) -> bool:

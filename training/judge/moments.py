@@ -1,8 +1,8 @@
 """Moments: questions that the judge learns from, made by playing changes of real files through the product's recorder.
 
-Three ways to play a change. *Commits*: hunk by hunk, each at once, with or without times. *Typed*: key by key with drawn
+Four ways to play a change. *Commits*: hunk by hunk, each at once, with or without times. *Typed*: key by key with drawn
 hands, and questions at their natural rate, between keys too. *Repeats*: a refactoring of the file, one change at every
-site. A question after the last hunk has no right answer: silence is right.
+site. *Words*: up to the first letters of a word that the author types. A question after the last hunk has no right answer: silence is right.
 """
 
 import re
@@ -15,6 +15,7 @@ from model.editing.change import Change
 from model.editing.recorder import Recorder
 from model.editing.tokenizer import Tokenizer
 from training.refactorings.refactoring import refactor
+from training.trajectories.half_typed import type_words
 from training.trajectories.hands import HandsRange
 from training.trajectories.lexical_hunks import lexical_hunks
 from training.trajectories.trajectory import apply_changes
@@ -27,6 +28,8 @@ _LIMIT_STEPS = 3000
 _MOMENTS_OF_FILE = 12
 _ORDINARY_SHARE = 0.7  # of the files that repeat nothing: with fewer, the judge is too sure in ordinary work
 _READING_SECONDS = 0.85  # the language server asks again after so much quiet
+_WORDS_OF_FILE, _WORD_LETTERS = 4, (2, 4)
+_KEY_PAUSE = 0.02  # seconds from a key to the question after it
 _PAUSES = (0.9, 1.2, 2.0, 4.0, 8.0)
 _WORD = re.compile(r"[^\W\d]")
 
@@ -42,7 +45,7 @@ class Moment(NamedTuple):
     remaining: list[Change]
     upcoming: list[Change]  # the hunks that the author makes next
     pause_seconds: float | None
-    kind: str  # commit, repeat, after (a typed hunk), typing (a hunk), done
+    kind: str  # commit, repeat, after (a typed hunk), typing (a hunk), word, done
     is_reachable: bool  # the next hunk repeats an earlier one
     newest: Change  # the last change, and the text before it
     text_before: str
@@ -167,12 +170,44 @@ def play_typed(
             text,
             remaining,
             upcoming or [],
-            _READING_SECONDS if is_calm else 0.02,
+            _READING_SECONDS if is_calm else _KEY_PAUSE,
             "done" if not remaining else "after" if step.completed else "typing",
             coming is not None and _is_reachable(coming, past),
             step.changes[-1],
             apply_changes(texts[index], step.changes)[-2],
         )
+
+
+def play_words(
+    change: FileChange, tokenizer: Tokenizer, hands: HandsRange, random: Random
+) -> Iterator[Moment]:
+    """Ask after the first letters of words that a commit inserts."""
+    hunks = lexical_hunks(change.before, change.after)
+    if not hunks or len(hunks) > _LIMIT_HUNKS:
+        return
+    for case in type_words(
+        change.before,
+        hunks,
+        tokenizer,
+        random,
+        count=_WORDS_OF_FILE,
+        letters=_WORD_LETTERS,
+        limit_edits=LIMIT_EDITS,
+    ):
+        remaining = lexical_hunks(case.text, change.after)
+        if remaining:
+            upcoming = [hunk for hunk in remaining if hunk.start <= case.cursor <= hunk.end]
+            yield Moment(
+                case.recorder,
+                case.text,
+                remaining,
+                upcoming,
+                _KEY_PAUSE,
+                "word",
+                False,
+                case.newest,
+                case.text_before,
+            )
 
 
 def _is_wanted(text: str, hunks: Sequence[Change], random: Random, ordinary_share: float) -> bool:

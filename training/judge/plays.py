@@ -5,7 +5,7 @@ from random import Random
 
 from model.inference.predictor import Predictor
 from training.judge.examples import Examiner, Examples
-from training.judge.moments import FileChange, Play, play_commit, play_repeats, play_typed
+from training.judge.moments import FileChange, Play, play_commit, play_repeats, play_typed, play_words
 from training.trajectories.hands import HandsRange
 
 # How each change is played, and the share of the changes that are.
@@ -13,6 +13,7 @@ WAYS: dict[str, tuple[Play, float]] = {
     "commit": (play_commit, 1.0),
     "typed": (play_typed, 0.6),
     "repeats": (play_repeats, 0.3),
+    "words": (play_words, 0.4),
 }
 WITHOUT_NETWORK = 0.12  # share of the plays: the judge must also do without, as before a state is encoded
 

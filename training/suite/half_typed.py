@@ -5,41 +5,25 @@ suggester can know it. The hunks before are made at once, and the hunk with the 
 letter. An answer is the first offer that continues the word; the floor is the nearest word that begins the same way.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from random import Random
-from typing import NamedTuple
 
 from tqdm import tqdm
 
-from model.editing.change import Change
-from model.editing.recorder import Recorder
 from model.editing.tokenizer import Tokenizer
 from training.judge.moments import LIMIT_EDITS, FileChange
 from training.judge.sources import draw_changes
 from training.sources.corpus import Repository
 from training.suite.engine import EngineSuggest
 from training.suite.kept_results import KeptResults
+from training.trajectories.half_typed import WORD, HalfTyped, type_words
 from training.trajectories.lexical_hunks import lexical_hunks
 
 _TYPED = 2  # letters
-_LEAST_WORD = 4  # letters; the rest of a shorter one is not worth a key
 _LIMIT_HUNKS = 30
 _WORDS_OF_CHANGE = 2
-_KEY_SECONDS = 0.15
 _PAUSE_SECONDS = 0.05  # from the key to the question
-_WORD = re.compile(r"[^\W\d]\w*")
-
-
-class HalfTyped(NamedTuple):
-    """The recorder after the second letter, the text, the offset of the cursor, and the whole word."""
-
-    recorder: Recorder
-    text: str
-    cursor: int
-    word: str
-
 
 Guess = Callable[[HalfTyped], str | None]  # the whole word
 
@@ -47,36 +31,16 @@ Guess = Callable[[HalfTyped], str | None]  # the whole word
 def find_half_typed(change: FileChange, tokenizer: Tokenizer, random: Random) -> Iterator[HalfTyped]:
     """Some words that a change inserts, each typed up to its second letter."""
     hunks = lexical_hunks(change.before, change.after)
-    if not hunks or len(hunks) > _LIMIT_HUNKS:
-        return
-    words = [
-        (number, match)
-        for number, hunk in enumerate(hunks)
-        if number  # a session has an edit before
-        for match in _WORD.finditer(hunk.text)
-        if len(match[0]) >= _LEAST_WORD
-    ]
-    for number, match in random.sample(words, min(_WORDS_OF_CHANGE, len(words))):
-        yield _type(change.before, hunks[: number + 1], match, tokenizer)
-
-
-def _type(text: str, hunks: Sequence[Change], match: re.Match[str], tokenizer: Tokenizer) -> HalfTyped:
-    """Make all hunks but the last one at once, and type the last one up to the second letter of the word."""
-    recorder, time, growth = Recorder(tokenizer, text, LIMIT_EDITS), 0.0, 0
-    for hunk in hunks[:-1]:
-        change = Change(hunk.start + growth, hunk.end + growth, hunk.text)
-        recorder.record([change], time)
-        recorder.finish_name()
-        text, growth, time = change.apply_to(text), growth + change.growth, time + 5.0
-    last = hunks[-1]
-    at = last.start + growth
-    keys = [Change(at, last.end + growth, "")] if last.end > last.start else []
-    typed = last.text[: match.start() + _TYPED]
-    keys += [Change(at + index, at + index, letter) for index, letter in enumerate(typed)]
-    for key in keys:
-        recorder.record([key], time)
-        text, time = key.apply_to(text), time + _KEY_SECONDS
-    return HalfTyped(recorder, text, at + len(typed), match[0])
+    if hunks and len(hunks) <= _LIMIT_HUNKS:
+        yield from type_words(
+            change.before,
+            hunks,
+            tokenizer,
+            random,
+            count=_WORDS_OF_CHANGE,
+            letters=(_TYPED, _TYPED),
+            limit_edits=LIMIT_EDITS,
+        )
 
 
 def guess_nearest(case: HalfTyped) -> str | None:
@@ -85,7 +49,7 @@ def guess_nearest(case: HalfTyped) -> str | None:
     typed = case.text[begin : case.cursor]
     found = [
         (abs(match.start() - begin), match[0])
-        for match in _WORD.finditer(case.text)
+        for match in WORD.finditer(case.text)
         if match[0].startswith(typed) and len(match[0]) > _TYPED and match.start() != begin
     ]
     return min(found)[1] if found else None
@@ -98,7 +62,7 @@ def guess_with(engine: EngineSuggest) -> Guess:
         for offer in engine.ask_recorder(case.recorder, _PAUSE_SECONDS, [0.0])[0]:
             change = offer.change
             if change.start == case.cursor == change.end:
-                match = _WORD.match(case.text[case.cursor - _TYPED : case.cursor] + change.text)
+                match = WORD.match(case.text[case.cursor - _TYPED : case.cursor] + change.text)
                 return match[0] if match else None
         return None
 

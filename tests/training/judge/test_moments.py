@@ -6,7 +6,7 @@ import pytest
 
 from model.editing.tokenizer import Tokenizer
 from tests.tokenizing import small_tokenizer
-from training.judge.moments import FileChange, Play, play_commit, play_repeats, play_typed
+from training.judge.moments import FileChange, Play, play_commit, play_repeats, play_typed, play_words
 from training.trajectories.hands import TRAINING_HANDS
 from training.trajectories.lexical_hunks import apply_all
 
@@ -38,7 +38,7 @@ def tokenizer() -> Tokenizer:
     return small_tokenizer()
 
 
-@pytest.mark.parametrize("play", [play_commit, play_typed, play_repeats])
+@pytest.mark.parametrize("play", [play_commit, play_typed, play_repeats, play_words])
 def test_the_remaining_hunks_lead_to_the_final_text(play: Play, tokenizer: Tokenizer) -> None:
     for seed in range(5):
         finals = set()

@@ -2,10 +2,12 @@
 
 from random import Random
 
+from model.editing.change import Change
 from model.editing.recorder import Recorder
 from tests.tokenizing import small_tokenizer
 from training.judge.moments import FileChange
-from training.suite.half_typed import HalfTyped, find_half_typed, guess_nearest, table
+from training.suite.half_typed import find_half_typed, guess_nearest, table
+from training.trajectories.half_typed import HalfTyped
 
 CHANGE = FileChange(
     "a/b",
@@ -30,9 +32,9 @@ def test_a_word_is_typed_up_to_its_second_letter() -> None:
 def test_the_floor_is_the_nearest_word_that_begins_the_same_way() -> None:
     text = "container = 1\nother = 2\nconnection = 3\nco = 4\n"
     at = text.index("co = 4") + 2
-    case = HalfTyped(Recorder(small_tokenizer(), text), text, at, "connection")
+    case = HalfTyped(Recorder(small_tokenizer(), text), text, at, "connection", Change(0, 0, ""), text)
     assert guess_nearest(case) == "connection"
-    alone = HalfTyped(Recorder(small_tokenizer(), "xy"), "xy", 2, "xyz")
+    alone = HalfTyped(Recorder(small_tokenizer(), "xy"), "xy", 2, "xyz", Change(0, 0, ""), "xy")
     assert guess_nearest(alone) is None
 
 

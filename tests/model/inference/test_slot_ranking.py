@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.inference.ranking import best_indices, iterate_slots, rank_companions
+from model.inference.slot_ranking import best_indices, iterate_slots, rank_companions
 
 scores_of = st.lists(
     st.sampled_from([-1e9, -20.0, -9.0, -2.0, -1.0, -0.5]) | st.floats(-30, 0), min_size=1, max_size=40
