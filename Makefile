@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 
 INSTALL := $(BIN)/pip install --quiet --constraint constraints.txt
 
-.PHONY: run test test-minimums test-ray constraints setup check format bench vsix e2e clean
+.PHONY: run test test-minimums test-ray test-gpu constraints setup check format bench vsix e2e e2e-all clean
 
 # Everything that serving needs, and nothing else: no torch.
 $(VENV)/serve: pyproject.toml constraints.txt
@@ -40,6 +40,12 @@ $(VENV)/ray: $(VENV)/develop
 test-ray: $(VENV)/ray
 	$(BIN)/python -m pytest -W default tests/ray  # the warnings of Ray itself are not ours
 
+# The GPU build of the runtime on a machine without CUDA: it must say so and run on the CPU. A large download.
+test-gpu:
+	$(PYTHON) -m venv --clear --upgrade-deps build/gpu
+	build/gpu/bin/pip install --quiet --constraint constraints.txt -e '.[gpu]' --group test
+	build/gpu/bin/python -m pytest tests/gpu
+
 # Writes the newest versions that fit together into constraints.txt. A local build, such as torch's +cpu, is not for everybody.
 constraints:
 	$(PYTHON) -m venv --clear --upgrade-deps build/constraints
@@ -64,6 +70,10 @@ vsix:
 
 e2e: $(VENV)/serve
 	$(MAKE) -C clients/vscode e2e PYTHON=$(abspath $(BIN)/python)
+
+# Every scenario in the oldest and the newest VS Code, and the kinds of session at each eagerness.
+e2e-all: $(VENV)/develop
+	$(MAKE) -C clients/vscode e2e-all PYTHON=$(abspath $(BIN)/python)
 
 clean:
 	rm -rf $(VENV) dist build

@@ -29,6 +29,7 @@ from model.inference.bundle import Bundle, BundleError, read_manifest, seal
 from model.inference.calibration import Calibration
 from model.inference.predictor import Predictor
 from model.networks.incremental import IncrementalNetwork, TorchBatch
+from model.proposals import judge
 from training.data.examples import load_examples
 from training.graphs.eight_bits import shrink
 from training.graphs.network_graphs import make_graphs, make_graphs_together, random_instance
@@ -192,6 +193,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             card=known.card,
             device=options.device,
         )
+        if (options.run / judge.FILE).is_file():  # it judges the same network
+            shutil.copy(options.run / judge.FILE, bundle.directory)
+            seal(bundle.directory, bundle.name)
+            bundle = Bundle.load(bundle.directory)
     except (BundleError, ValueError, OSError) as error:
         print(f"export: {error}", file=sys.stderr)
         return 1

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from model.config import MODELS
 from model.inference.bundle import DEFAULT, Bundle, BundleError
@@ -25,6 +25,9 @@ from training.personal.library import Entry, Library
 from training.personal.plan import Plan, describe_sources, read_plan, work_folder, write_plan
 from training.personal.progress import Progress
 from training.runs.fit_config import FitConfig
+
+if TYPE_CHECKING:
+    from training.runs.training_run import TrainingRun
 
 _EXAMPLES = """\
 examples:
@@ -218,6 +221,7 @@ def _train(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     from training.personal.network import adopt_judge  # these import torch, which the judge can do without
     from training.runs.finish import finish_run
     from training.runs.training_run import start_run
+    from training.runs.workers import join_group
 
     base = Path(options.init) if options.init and (Path(options.init) / "manifest.json").is_file() else None
     if base is not None:
@@ -232,11 +236,14 @@ def _train(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         options.minutes = _bound("MINUTES", options.minutes)
     # A polite kill is like Ctrl-C: the checkpoint is written first.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    join_group()
     run = start_run(config_from_options(options), options.out, resume=options.resume)
     try:
-        run.fit()
+        _fit(run, options.workers)
     except KeyboardInterrupt:
         return _STOPPED
+    if not run.workers.is_first:
+        return 0
     report = finish_run(run)
     test = report.get("test", {})
     print(json.dumps({name: value for name, value in test.items() if name != "by_step"}))
@@ -247,6 +254,19 @@ def _train(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             f"The bundle: {run.folder / 'bundle'}. Serve it with LIKEWISE_BUNDLE={run.folder / 'bundle'} make run"
         )
     return 0
+
+
+def _fit(run: "TrainingRun", workers: int) -> None:
+    """Train until the budget is spent, in this process or on several workers."""
+    if workers == 1:
+        run.fit()
+        return
+    try:
+        from training.runs.ray_workers import fit_on_ray  # an extra, and slow to import
+    except ModuleNotFoundError:
+        raise ValueError("--workers needs Ray: install likewise[ray-train], or use torchrun") from None
+    fit_on_ray(run.config, run.folder, workers)
+    run.resume()  # what the workers left
 
 
 def _tune_gently(parser: argparse.ArgumentParser, options: argparse.Namespace, base: Path) -> None:
@@ -372,6 +392,9 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FIELD=NUMBER",
         help="a further field of the ModelConfig; repeatable (default: none)",
+    )
+    network.add_argument(
+        "--workers", type=int, default=1, help="processes that share the run, on Ray (default: %(default)s)"
     )
     network.add_argument("--device", default=defaults["device"], help="of torch (default: %(default)s)")
     schedule = parser.add_argument_group("train a network: schedule (--minutes, or --steps)")

@@ -72,13 +72,23 @@ def mine_git(options: argparse.Namespace) -> int:
         for repository in repositories
         for each in (_split_by_time(job, repository) if is_by_time else [replace(job, repository=repository)])
     ]
-    if not options.finished:
+    if not options.finished and options.ray:
+        _mine_on_ray(jobs)
+    elif not options.finished:
         run_jobs(jobs, options.processes)
     manifest = join_parts(jobs, Tokenizer(options.tokenizer.read_text(encoding="utf-8")), options.out)
     if not (options.keep_parts or options.finished):
         shutil.rmtree(parts)
     print(json.dumps({"splits": manifest["splits"], "counts": manifest["counts"]}, indent=1))
     return 0
+
+
+def _mine_on_ray(jobs: list[MiningJob]) -> None:
+    try:
+        from training.trajectories.ray_jobs import run_jobs_on_ray  # an extra, and slow to import
+    except ModuleNotFoundError:
+        raise ValueError("--ray needs Ray: install likewise[ray], or use --processes") from None
+    run_jobs_on_ray(jobs)
 
 
 def _split_by_time(job: MiningJob, repository: Repository) -> list[MiningJob]:
@@ -186,6 +196,11 @@ def _make_parser() -> argparse.ArgumentParser:
         type=int,
         default=min(2, os.cpu_count() or 1),
         help="repositories that are mined at once (default: %(default)s)",
+    )
+    git.add_argument(
+        "--ray",
+        action="store_true",
+        help="a Ray task for each repository; --out is on a disk that all nodes share",
     )
     git.add_argument("--keep-parts", action="store_true", help="keep the parts, to add repositories later")
     git.add_argument("--finished", action="store_true", help="mine nothing: a dataset of the parts there are")

@@ -177,6 +177,18 @@ def _choose_providers(device: str) -> list[str]:
     return ["CUDAExecutionProvider", *cpu]
 
 
+def explain_cpu(provider: str) -> str | None:
+    """Say in one sentence why a runtime that was installed for a GPU runs on the CPU; None when there is nothing to say."""
+    if (
+        provider == "CUDAExecutionProvider"
+        or "CUDAExecutionProvider" not in onnxruntime.get_available_providers()
+    ):
+        return None
+    if not _has_cuda_driver():
+        return "There is no CUDA driver on this machine: the service runs on the CPU."
+    return "The CUDA libraries cannot be loaded, or the device is cpu: the service runs on the CPU."
+
+
 def _has_cuda_driver() -> bool:
     try:
         ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")

@@ -1,7 +1,8 @@
 """The training loop: one run in its folder, which can be stopped and continued.
 
 It ends when the budget of minutes or steps is spent; the learning rate falls to zero over that budget.
-`training.runs.checkpoint` names the files of the folder.
+`training.runs.checkpoint` names the files of the folder. Several workers may share a run (`training.runs.workers`): each takes
+a part of each batch, all have the same weights after each step, and the first one writes the folder.
 """
 
 import json
@@ -25,6 +26,7 @@ from training.runs import checkpoint
 from training.runs.accuracy import measure_accuracy
 from training.runs.fit_config import FitConfig
 from training.runs.loss import compute_loss
+from training.runs.workers import Workers
 
 GRADIENT_NORM = 1.0  # "we clip gradients at 1.0 by global gradients norm"
 SECONDS_BETWEEN_CHECKPOINTS = 45.0  # a kill must not lose more than a minute
@@ -48,8 +50,9 @@ class Progress:
 class TrainingRun:
     """One training run in its folder."""
 
-    def __init__(self, config: FitConfig, folder: Path) -> None:
+    def __init__(self, config: FitConfig, folder: Path, workers: Workers | None = None) -> None:
         self.config = config
+        self.workers = workers or Workers()
         self.folder = folder
         self.device = torch.device(config.device)
         torch.manual_seed(config.seed)
@@ -58,7 +61,8 @@ class TrainingRun:
         self.examples = train
         self.model_config = config.model_config(train)
         size = BatchSize(config.batch, config.batch_tokens)
-        self.train = Batches(train, self.model_config, size, config.crop)
+        shared = BatchSize(config.batch * self.workers.count, config.batch_tokens * self.workers.count)
+        self.train = Batches(train, self.model_config, shared, config.crop)
         self.dev = Batches(dev, self.model_config, size)
         self.network = self._make_first_network().to(self.device)
         self.average: AveragedModel | None = None
@@ -66,6 +70,7 @@ class TrainingRun:
             decay = get_ema_multi_avg_fn(config.average)  # type: ignore[no-untyped-call]
             self.average = AveragedModel(self.network, multi_avg_fn=decay)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.lr, fused=True)
+        self._trained = self.workers.share_gradients(self.network)
         self.progress = Progress()
 
     def resume(self) -> None:
@@ -76,13 +81,15 @@ class TrainingRun:
         tensors, progress = checkpoint.load_tensors(path)
         checkpoint.unpack(tensors, self.network, self.optimizer, self.average)
         self.progress = Progress(**progress)
-        _drop_later_metrics(self.folder / checkpoint.METRICS, self.progress.step)
+        if self.workers.is_first:
+            _drop_later_metrics(self.folder / checkpoint.METRICS, self.progress.step)
 
     def fit(self) -> None:
         """Train until the budget is spent."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        checkpoint.write_json(self.folder / checkpoint.CONFIG, self.model_config.to_json())
-        checkpoint.write_json(self.folder / checkpoint.FIT, asdict(self.config))
+        if self.workers.is_first:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            checkpoint.write_json(self.folder / checkpoint.CONFIG, self.model_config.to_json())
+            checkpoint.write_json(self.folder / checkpoint.FIT, asdict(self.config))
         progress, saved = self.progress, time.monotonic()
         begun = saved - progress.seconds
         processor_begun = time.process_time() - progress.processor_seconds
@@ -92,6 +99,7 @@ class TrainingRun:
             unit="%",
             desc=self.config.model,
             mininterval=1.0,
+            disable=not self.workers.is_first,
         )
         try:
             for rows in self._next_rows():
@@ -99,11 +107,10 @@ class TrainingRun:
                     break
                 self._step(rows)
                 now = time.monotonic()
-                progress.seconds = now - begun
+                progress.seconds = self.workers.agree_on(now - begun)
                 progress.processor_seconds = time.process_time() - processor_begun
                 if self._share_spent() * self.config.evaluations >= progress.evaluations + 1:
                     self._evaluate()
-                    progress.seconds = time.monotonic() - begun
                 if now - saved > SECONDS_BETWEEN_CHECKPOINTS:
                     self.save()
                     saved = now
@@ -117,6 +124,8 @@ class TrainingRun:
         self.save()
 
     def save(self) -> None:
+        if not self.workers.is_first:
+            return
         tensors = checkpoint.pack(self.network, self.optimizer, self.average)
         checkpoint.save_tensors(self.folder / checkpoint.LAST, tensors, asdict(self.progress))
 
@@ -152,10 +161,12 @@ class TrainingRun:
             progress.epoch, progress.batch = progress.epoch + 1, 0
 
     def _step(self, rows: Rows) -> None:
-        batch = to_device(self.train.make(rows), self.device)
+        batch = to_device(self.train.make(self.workers.take_part(rows)), self.device)
+        edits = int(batch.loss_mask.sum())
+        share, all_edits = self.workers.weigh(edits, len(rows))
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
-        loss = compute_loss(self.network(batch), batch, self.config.jump_weight)
+        loss = share * compute_loss(self._trained(batch), batch, self.config.jump_weight)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
@@ -163,7 +174,7 @@ class TrainingRun:
         if self.average is not None:
             self.average.update_parameters(self.network)
         self.progress.step += 1
-        self.progress.edits += int(batch.loss_mask.sum())
+        self.progress.edits += all_edits
 
     def _learning_rate(self) -> float:
         """Warm-up, then half a cosine down to zero at the end of the budget."""
@@ -173,6 +184,8 @@ class TrainingRun:
     def _evaluate(self) -> None:
         progress = self.progress
         progress.evaluations = int(self._share_spent() * self.config.evaluations)
+        if not self.workers.is_first:
+            return
         network = self.network if self.average is None else self.average.module
         accuracy = measure_accuracy(network, self.dev, self.device)
         values = accuracy.to_json()

@@ -77,22 +77,27 @@ class MiningJob:
 _progress: "Synchronized[int]"
 
 
-def _start_process(progress: "Synchronized[int]") -> None:
+def start_process(progress: "Synchronized[int]") -> None:
     global _progress
     _progress = progress
     if sys.platform != "win32":
         os.nice(max(0, _NICE - os.nice(0)))
 
 
-def run_jobs(jobs: list[MiningJob], processes: int) -> None:
-    """Mine all repositories: small splits first, then a mix of sizes and languages, so that a broken run is of use."""
-    jobs = sorted(
+def order_jobs(jobs: Iterable[MiningJob]) -> list[MiningJob]:
+    """Small splits first, then a mix of sizes and languages, so that a broken run is of use."""
+    return sorted(
         jobs, key=lambda job: (job.repository.split == "train", _draw(job.repository.name, job.seed))
     )
+
+
+def run_jobs(jobs: list[MiningJob], processes: int) -> None:
+    """Mine all repositories in processes of this machine."""
+    jobs = order_jobs(jobs)
     context = multiprocessing.get_context("spawn")
     progress = context.Value("q", 0)
     with (
-        context.Pool(processes, _start_process, (progress,)) as pool,
+        context.Pool(processes, start_process, (progress,)) as pool,
         tqdm(unit=" pairs", smoothing=0.05) as bar,
     ):
         pending = [pool.apply_async(mine_repository, (job,)) for job in jobs]
