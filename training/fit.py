@@ -78,7 +78,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _learn(options: argparse.Namespace) -> int:
     """Learn from the user's own history, measure, and install or refuse."""
-    _be_gentle()
     work, library = work_folder(), Library(personal_folder())
     plan = _make_plan(options)
     unfinished = read_plan(work)
@@ -203,7 +202,7 @@ def _refuse_full_disk(folder: Path) -> None:
 
 
 def _be_gentle() -> None:
-    """Give way to the editor: it is used while this runs."""
+    """Give way to the editor: it is used while this runs. Of this process alone, so never in a caller's."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if sys.platform != "win32":
         os.nice(max(0, _NICE - os.nice(0)))
@@ -418,4 +417,5 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
+    _be_gentle()
     sys.exit(main())

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import onnx
 from tqdm import tqdm
@@ -29,6 +30,7 @@ from training.judge.plays import examine_changes
 from training.judge.sources import draw_changes
 from training.judge.trees import export_judge
 from training.sources.corpus import Repository, read_corpus
+from training.sources.origin import describe_origin
 from training.trajectories.hands import TEST_HANDS, TRAINING_HANDS, HandsRange
 
 
@@ -61,12 +63,12 @@ def read_examples(
     return Examples.join(parts)
 
 
-def write_bundle(source: Path, fitted: FittedJudge, out: Path) -> None:
-    """Write a copy of a bundle with this judge."""
+def write_bundle(source: Path, fitted: FittedJudge, out: Path, origin: dict[str, Any]) -> None:
+    """Write a copy of a bundle with this judge, and where it comes from."""
     if out.resolve() != source.resolve():
         shutil.copytree(source, out, dirs_exist_ok=True)
     onnx.save(export_judge(fitted.boosters(), FEATURES), out / judge.FILE)
-    seal(out, json.loads((out / "manifest.json").read_text())["name"])
+    seal(out, json.loads((out / "manifest.json").read_text())["name"], {"judge": origin})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         splits["dev"], predictor, options.cache / "dev", TEST_HANDS, options.changes, options.seed
     )
     fitted = fit_judge(train, dev, seed=options.seed)
-    write_bundle(options.bundle, fitted, options.out)
+    write_bundle(options.bundle, fitted, options.out, describe_origin(options.seed, options.corpus))
     confidence, order = (booster.predict(dev.rows) for booster in fitted.boosters().values())
     print(describe(dev, choose_first(dev, confidence, order)))
     print(

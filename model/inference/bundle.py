@@ -9,6 +9,7 @@ config.json, calibration.json, tokenizer.json (absent where tokens are not text)
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,15 +73,26 @@ class Bundle:
         return self.tokenizer
 
 
-def seal(directory: Path, name: str) -> None:
-    """Write the manifest of a complete folder."""
+def seal(directory: Path, name: str, origin: Mapping[str, Any] | None = None) -> None:
+    """Write the manifest of a complete folder. `origin` is added to what an older manifest there says about it."""
     files = sorted(path for path in directory.iterdir() if path.name != "manifest.json")
-    manifest = {
+    manifest: dict[str, Any] = {
         "format": FORMAT,
         "name": name,
         "files": {path.name: _sha256(path.read_bytes()) for path in files},
     }
+    if known := _read_origin(directory) | dict(origin or {}):
+        manifest["origin"] = known
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def _read_origin(directory: Path) -> dict[str, Any]:
+    """What the manifest of a folder says about how its files were made."""
+    try:
+        origin = json.loads((directory / "manifest.json").read_text()).get("origin")
+    except (OSError, ValueError, AttributeError):
+        return {}
+    return origin if isinstance(origin, dict) else {}
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:

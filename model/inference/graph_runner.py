@@ -22,6 +22,7 @@ from model.inference.bundle import Bundle, BundleError
 Floats = NDArray[np.float32]
 # A keystroke brings one row at a time. For one row the runtime's plain matrix product is faster than these fusions.
 _SLOWER_FUSIONS = ("MatMulScaleFusion", "MatMulAddFusion")
+_ENCODE_THREADS = 2  # an encoding is worth two
 
 
 class CacheShape(NamedTuple):
@@ -37,10 +38,12 @@ class CacheShape(NamedTuple):
 class GraphRunner:
     """The three graphs of a bundle, loaded on a device."""
 
-    def __init__(self, bundle: Bundle, device: str = "auto") -> None:
+    def __init__(
+        self, bundle: Bundle, device: str = "auto", *, encode_threads: int = _ENCODE_THREADS
+    ) -> None:
         self._providers = providers = _choose_providers(device)
         self.device = "cuda" if providers[0] == "CUDAExecutionProvider" else "cpu"
-        self._sessions = {graph: _load(bundle, graph, providers) for graph in names.GRAPHS}
+        self._sessions = {graph: _load(bundle, graph, providers, encode_threads) for graph in names.GRAPHS}
         self.provider: str = self._sessions[names.STEP].get_providers()[0]
         if device == "cuda" and self.provider != "CUDAExecutionProvider":
             raise BundleError("device cuda was asked for, but ONNX Runtime cannot use it here")
@@ -132,10 +135,12 @@ def load_small_graph(path: Path) -> onnxruntime.InferenceSession:
         raise BundleError(f"ONNX Runtime cannot read {path}: {type(error).__name__}") from error
 
 
-def _load(bundle: Bundle, graph: str, providers: list[str]) -> onnxruntime.InferenceSession:
+def _load(
+    bundle: Bundle, graph: str, providers: list[str], encode_threads: int = 1
+) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    # A step is bound by memory and dispatch: a second thread makes it slower. An encoding is worth two.
-    options.intra_op_num_threads = 2 if graph == names.ENCODE else 1
+    # A step is bound by memory and dispatch: a second thread makes it slower.
+    options.intra_op_num_threads = encode_threads if graph == names.ENCODE else 1
     options.inter_op_num_threads = 1
     # A helper in an editor must not spin.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

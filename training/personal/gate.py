@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.inference.bundle import Bundle
-from model.inference.predictor import Predictor
+from training.personal.predictor import open_predictor
 from training.suite.commit_figures import play_file
 from training.suite.commits import CommitFile
 from training.suite.engine import EngineSuggest
@@ -129,10 +129,12 @@ def play_cases(
     eagerness: str,
     kept: Path,
     note: Callable[[int], None] = lambda done: None,
+    *,
+    threads: int = 1,
 ) -> list[PlayedCase]:
     """Play the cases with a bundle at an eagerness. Results are kept in a file, so a broken run goes on."""
     loaded = Bundle.load(bundle)
-    engine = EngineSuggest(Predictor(loaded, device="cpu"), threshold_of(loaded, eagerness))
+    engine = EngineSuggest(open_predictor(loaded, threads), threshold_of(loaded, eagerness))
     results = KeptResults(kept)
     played = []
     for number, case in enumerate(cases):

@@ -13,7 +13,6 @@ from random import Random
 from typing import Any
 
 from model.inference.bundle import Bundle, seal
-from model.inference.predictor import Predictor
 from model.proposals import judge
 from training.judge.examples import Examples
 from training.judge.plays import examine_changes
@@ -22,6 +21,7 @@ from training.personal.gate import Outcome, PlayedCase, compare, play_cases, ref
 from training.personal.judge_correction import Correction, fit_correction, write_corrected
 from training.personal.library import Entry, Library
 from training.personal.plan import Plan
+from training.personal.predictor import open_predictor
 from training.personal.progress import Progress
 from training.personal.report import ReportData, write_report
 from training.personal.thresholds import match_thresholds, write_thresholds
@@ -114,7 +114,12 @@ class Learning:
         self.progress.begin("choose how sure it must be", len(cases))
         if cases:
             kept = self.work / "thresholds.jsonl"
-            write_thresholds(bundle, match_thresholds(self.base, bundle, cases, kept, self.progress.reach))
+            write_thresholds(
+                bundle,
+                match_thresholds(
+                    self.base, bundle, cases, kept, self.progress.reach, threads=self.plan.threads
+                ),
+            )
 
     def _examine(
         self, title: str, network: Path, changes: Sequence[OwnChange], hands: HandsRange
@@ -124,7 +129,7 @@ class Learning:
         folder = self.work / "examples" / loaded.sha256[:12]
         folder.mkdir(parents=True, exist_ok=True)
         chunks = [changes[start : start + _CHUNK] for start in range(0, len(changes), _CHUNK)]
-        predictor = Predictor(loaded, device="cpu", with_judge=False)
+        predictor = open_predictor(loaded, self.plan.threads, with_judge=False)
         parts = []
         for number, chunk in enumerate(self.progress.over(title, chunks, len(chunks))):
             path = folder / f"{title.split()[1]}-{number:04d}.npz"
@@ -140,7 +145,9 @@ class Learning:
     def _play(self, title: str, bundle: Path, cases: Sequence[CommitFile], name: str) -> list[PlayedCase]:
         self.progress.begin(title, len(cases))
         kept = self.work / f"{name}.jsonl"
-        return play_cases(bundle, cases, self.plan.eagerness, kept, self.progress.reach)
+        return play_cases(
+            bundle, cases, self.plan.eagerness, kept, self.progress.reach, threads=self.plan.threads
+        )
 
     def _decide(
         self,
@@ -171,6 +178,8 @@ class Learning:
         return {
             "made": f"{datetime.now():%Y-%m-%d %H:%M}",
             "sources": [source.describe() for source in self.plan.sources],
+            "commits": {source.name: source.commit for source in self.plan.sources if source.commit},
+            "seed": self.plan.seed,
             "began_with": {"name": Bundle.load(self.base).name, "sha256": self.plan.base_sha256},
             "learned": ["judge", *(["network"] if is_network_tuned else [])],
             "eagerness": self.plan.eagerness,

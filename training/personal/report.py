@@ -20,7 +20,7 @@ table { border-collapse: collapse; width: 100% } td, th { padding: .25em .6em; t
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .bar { height: .75em; border-radius: 2px; margin: .15em 0 } .old { background: #b8c0cc } .new { background: #2f6fde }
 .wrong.old { background: #e3c3bd } .wrong.new { background: #c8452e }
-pre { margin: .1em 0; padding: .25em .5em; background: #f5f6f8; overflow-x: auto; font-size: 13px }
+pre { margin: .1em 0; padding: .25em .5em; background: #f5f6f8; font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere }
 pre.gone { background: #fdecea } pre.come { background: #e9f6ec }
 .verdict { padding: .8em 1em; border-left: 4px solid #2f6fde; background: #f3f7ff } .refused { border-color: #c8452e; background: #fdf4f2 }
 small { color: #666 }
@@ -46,6 +46,7 @@ def write_report(data: ReportData) -> str:
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{_STYLE}</style>",
         f"<h1>{title}</h1>",
         _verdict(data),
+        "<p><small>In the plots the pale bar is before, the strong one after.</small></p>",
         _plot("All held-out edits", data, lambda case: "all edits"),
         _plot("By kind of change", data, lambda case: "repetitive" if case.is_repetitive else "ordinary"),
         _plot("By language", data, lambda case: case.language or "other"),
@@ -104,15 +105,18 @@ def _wrong(played: Played) -> float:
 
 
 def _learned(data: ReportData) -> str:
+    largest = max((share for _, share in data.telling), default=1.0)
     rows = "".join(
         f"<tr><td style='width:40%'>{escape(name.replace('_', ' '))}</td>"
-        f"<td><div class='bar new' style='width:{100 * share:.1f}%'></div></td>"
+        f"<td><div class='bar new' style='width:{100 * share / largest:.1f}%'></div></td>"
         f"<td class=number>{100 * share:.0f} %</td></tr>"
         for name, share in data.telling
     )
     return (
         "<h2>What the judge learned from</h2>"
-        "<p>The properties of a possible change by which your history differs most from what the judge knew.</p>"
+        "<p>The properties of a possible change by which your history differs most from what the judge knew, with"
+        " their shares. (<i>gone</i> and <i>come</i>: the text that a change removes and inserts; <i>sites</i>: text"
+        " ranges where it fits again; <i>patterns</i>: different changes that you made before.)</p>"
         f"<table>{rows}</table>"
     )
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from model.inference.bundle import Bundle, seal
-from model.inference.predictor import Predictor
+from training.personal.predictor import open_predictor
 from training.suite.commit_figures import AskedOnce, play_file
 from training.suite.commits import CommitFile
 from training.suite.engine import EngineSuggest
@@ -28,13 +28,15 @@ def match_thresholds(
     cases: Sequence[CommitFile],
     kept: Path,
     note: Callable[[int], None] = lambda done: None,
+    *,
+    threads: int = 1,
 ) -> dict[str, float]:
     """For each eagerness the lowest threshold with at most as many wrong offers as the base bundle has."""
     before = Bundle.load(base).calibration.eagerness
     tried = {name: [_bound(threshold + offset) for offset in _OFFSETS] for name, threshold in before.items()}
-    old = count_wrong(base, cases, list(before.values()), kept, lambda done: note(done // 2))
+    old = count_wrong(base, cases, list(before.values()), kept, lambda done: note(done // 2), threads)
     every = sorted({threshold for thresholds in tried.values() for threshold in thresholds})
-    new = count_wrong(bundle, cases, every, kept, lambda done: note((len(cases) + done) // 2))
+    new = count_wrong(bundle, cases, every, kept, lambda done: note((len(cases) + done) // 2), threads)
     return {
         name: choose_threshold(old[threshold], {each: new[each] for each in tried[name]})
         for name, threshold in before.items()
@@ -68,10 +70,11 @@ def count_wrong(
     thresholds: Sequence[float],
     kept: Path,
     note: Callable[[int], None],
+    threads: int,
 ) -> dict[float, int]:
     """The wrong offers of a bundle over all cases at each threshold."""
     loaded = Bundle.load(bundle)
-    asked = AskedOnce(EngineSuggest(Predictor(loaded, device="cpu")), thresholds)
+    asked = AskedOnce(EngineSuggest(open_predictor(loaded, threads)), thresholds)
     results = KeptResults(kept)
     totals = dict.fromkeys(thresholds, 0)
     for number, case in enumerate(cases):

@@ -2,17 +2,20 @@
 
 import contextlib
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from model.config import ModelConfig
+from model.inference.bundle import seal
 from model.networks.incremental import IncrementalNetwork
 from training.data.batches import Batches, BatchSize
 from training.data.examples import load_examples
 from training.runs import checkpoint
 from training.runs.accuracy import measure_accuracy
 from training.runs.training_run import TrainingRun
+from training.sources.origin import describe_origin
 
 _INSTANCES = 1_000  # as many as a synthetic split has; their order on disk is random
 
@@ -39,6 +42,8 @@ def finish_run(run: TrainingRun) -> dict[str, Any]:
             run.folder / checkpoint.BUNDLE,
             name=run.folder.name,
         )
+        origin = describe_origin(run.config.seed, Path(run.config.data))
+        seal(run.folder / checkpoint.BUNDLE, run.folder.name, {"network": origin | {"data": run.config.data}})
     return report
 
 

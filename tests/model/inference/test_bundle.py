@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from model.editing.tokenizer import train
-from model.inference.bundle import Bundle, BundleError, OldBundleError, seal
+from model.inference.bundle import Bundle, BundleError, OldBundleError, read_manifest, seal
 from model.inference.predictor import Predictor
 from tests.model.conftest import TINY_BUNDLE
 
@@ -170,3 +170,12 @@ def test_a_bundle_without_a_tokenizer_has_no_text(folder: Path) -> None:
 
 def test_nothing_in_a_bundle_is_a_pickle() -> None:
     assert {path.suffix for path in TINY_BUNDLE.iterdir()} == {".onnx", ".safetensors", ".json", ".md"}
+
+
+def test_the_manifest_keeps_where_each_part_comes_from(folder: Path) -> None:
+    before = Bundle.load(folder).sha256
+    seal(folder, "tiny", {"network": {"seed": 1}})
+    seal(folder, "tiny", {"judge": {"seed": 2}})
+    seal(folder, "tiny")
+    assert read_manifest(folder)["origin"] == {"network": {"seed": 1}, "judge": {"seed": 2}}
+    assert Bundle.load(folder).sha256 == before  # where it comes from changes no answer
