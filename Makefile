@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 
 INSTALL := $(BIN)/pip install --quiet --constraint constraints.txt
 
-.PHONY: run test test-minimums test-ray test-gpu constraints setup check format bench vsix e2e clean
+.PHONY: run test test-minimums test-ray test-gpu constraints setup check format bench vsix e2e e2e-all clean
 
 # Everything that serving needs, and nothing else: no torch.
 $(VENV)/serve: pyproject.toml constraints.txt
@@ -70,6 +70,10 @@ vsix:
 
 e2e: $(VENV)/serve
 	$(MAKE) -C clients/vscode e2e PYTHON=$(abspath $(BIN)/python)
+
+# Every scenario in the oldest and the newest VS Code, and the kinds of session at each eagerness.
+e2e-all: $(VENV)/develop
+	$(MAKE) -C clients/vscode e2e-all PYTHON=$(abspath $(BIN)/python)
 
 clean:
 	rm -rf $(VENV) dist build

@@ -1,6 +1,6 @@
 """From a prediction of the service to an answer: the suggestions to show, in the editor's text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lsp.dismissals import Dismissals
 from lsp.document import Document
@@ -22,7 +22,7 @@ def answer_from_prediction(
     prediction: schema.Prediction,
     edits: Sequence[Edit],
     dismissals: Dismissals,
-    threshold: float,
+    threshold_for: Callable[[Suggestion], float],
 ) -> Answer:
     """Choose the suggestions to show. `edits` are those that the prediction continues."""
     recorder = view.recorder
@@ -39,7 +39,7 @@ def answer_from_prediction(
         silence = _find_objection(view, suggestion, beside_name if is_level else (), dismissals)
         if silence is None:
             suggestions.append(suggestion)
-    chosen = select_suggestions(view.shown, suggestions, threshold)
+    chosen = select_suggestions(view.shown, suggestions, threshold_for)
     if chosen:
         return Answer(tuple(chosen))
     return Answer(silence=silence or Silence.BELOW_THRESHOLD)
@@ -104,6 +104,7 @@ def _make_suggestion(
         confidence=found.confidence,
         edits=tuple(schema.edit_from_wire(edit) for edit in found.edits),
         because=explain(document, recorder, found.because) if is_level else (),
+        places_left=found.places_left,
     )
 
 

@@ -207,6 +207,7 @@ class Client:
     async def _connect(self, model: schema.ModelResponse) -> AsyncIterator[ClientConnection]:
         assert self.address is not None
         is_local = self.address.url.startswith(("http://127.", "http://localhost", "http://[::1]"))
+        place: dict[str, Any] = {"unix": True, "path": self.address.socket} if self.address.socket else {}
         async with connect(
             "ws"
             + self.address.url.removeprefix("http")
@@ -219,6 +220,7 @@ class Client:
             ping_timeout=10,
             close_timeout=1,
             proxy=None if is_local else True,
+            **place,
         ) as socket:
             self._outbox = asyncio.Queue()
             self._sent.clear()

@@ -2,12 +2,14 @@
 
 import asyncio
 import http.client
+import socket
 import threading
 import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from model.silence import Silence
 
@@ -28,6 +30,7 @@ class Address(NamedTuple):
 
     url: str  # http://host:port
     token: str
+    socket: str = ""  # a file to connect to in place of host and port
 
     @property
     def headers(self) -> dict[str, str]:
@@ -99,8 +102,35 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
+class _SocketFileConnection(http.client.HTTPConnection):
+    """A connection to a socket file."""
+
+    def __init__(self, host: str, *, path: str, **options: Any) -> None:
+        super().__init__(host, **options)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class _SocketFileHandler(urllib.request.HTTPHandler):
+    """Opens http addresses at a socket file."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = path
+
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_SocketFileConnection, path=self._path), request)
+
+
 def _choose_handlers(address: Address) -> list[urllib.request.BaseHandler]:
     """Follow no redirects, and use no proxy for an address on this machine."""
+    if address.socket:
+        no_proxy = urllib.request.ProxyHandler({})
+        return [_NoRedirects(), no_proxy, _SocketFileHandler(address.socket)]
     host = address.url.partition("://")[2]
     is_local = host.startswith(("127.", "localhost", "[::1]"))
     return [_NoRedirects(), *([urllib.request.ProxyHandler({})] if is_local else [])]

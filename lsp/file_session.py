@@ -243,6 +243,18 @@ class FileSession:
     async def wait_for_answer(self) -> Answer:
         return await self._question.wait()
 
+    async def find_unsure(self, predictions: "Predictions") -> Suggestion | None:
+        """Find the likeliest next edit, sure or not; none if the text changes meanwhile. A client may accept it."""
+        recorder, version = self._recorder, self._document.version
+        if recorder is None or not self.is_edited:
+            return None
+        self._question.cancel()
+        found = await predictions.find_unsure(self._view(recorder))
+        if found is None or self._document.version != version:
+            return None
+        self._remember([found])
+        return found
+
     async def find_everywhere(self, predictions: "Predictions") -> "list[LikelyChange]":
         """Find all changes that would come next; none if the text changes meanwhile.
 
@@ -359,13 +371,17 @@ class FileSession:
         """Make this the answer for the current text."""
         is_new = answer.best is not None and answer.best.id not in self._offered
         self._shown = answer.best
-        for suggestion in answer.suggestions:
+        self._remember(answer.suggestions)
+        self._question.settle(answer)
+        self._publish(self, answer, is_new)
+
+    def _remember(self, suggestions: Iterable[Suggestion]) -> None:
+        """Let a client name these by their id."""
+        for suggestion in suggestions:
             self._offered[suggestion.id] = suggestion
             self._offered.move_to_end(suggestion.id)
         while len(self._offered) > _LIMIT_OFFERED:
             self._offered.popitem(last=False)
-        self._question.settle(answer)
-        self._publish(self, answer, is_new)
 
     def _follow(self, changes: Sequence[Change]) -> None:
         """Carry suggestions over the changes."""

@@ -18,6 +18,7 @@ from lsp.document import Document
 from lsp.everywhere import LikelyChange, find_likely_changes
 from lsp.fetch import Address, ServiceUnavailable
 from lsp.file_view import FileView
+from lsp.leanings import Leanings
 from lsp.service_process import ServiceProcess
 from lsp.settings import Settings
 from lsp.suggestions import STAYING_SHARE, Answer, Suggestion
@@ -62,6 +63,7 @@ class Predictions:
         self._settings = settings
         self._dismissals = dismissals
         self._counters = counters
+        self._leanings = Leanings()
         self._model: ServedModel | None = None
         self._address = Address(settings.service_address or "", settings.service_token or "")
         self._service: ServiceProcess | None = None
@@ -118,11 +120,16 @@ class Predictions:
     def close(self, uri: str) -> None:
         self._client.close(uri)
 
+    def accept(self, suggestion: Suggestion) -> None:
+        self._leanings.accept(suggestion)
+
     def dismiss(self, document: Document, suggestion: Suggestion) -> None:
         self._dismissals.add(*describe_dismissal(document, suggestion))
+        self._leanings.dismiss(suggestion)
 
     def forget_dismissed(self) -> None:
         self._dismissals.forget_all()
+        self._leanings.forget_dismissed()
 
     def report(self, event: str) -> None:
         """Let the service count the fate of a suggestion."""
@@ -136,7 +143,7 @@ class Predictions:
         if settings.debounce_milliseconds:
             await asyncio.sleep(settings.debounce_milliseconds / 1000)
         # The suggestion in view may stay with less than a new one needs.
-        threshold = self._threshold * (STAYING_SHARE if view.shown is not None else 1)
+        threshold = self._least_threshold * (STAYING_SHARE if view.shown is not None else 1)
         began = time.perf_counter()
         try:
             answer = await self._ask(view, threshold, settings.limit_suggestions, pause_seconds)
@@ -157,13 +164,15 @@ class Predictions:
         start, end, new = best.change
         text = view.document.text
         snapshot = _take_snapshot(view, edits, prefix=False)
-        prediction = await self._client.ask(snapshot, threshold=self._threshold)
+        prediction = await self._client.ask(snapshot, threshold=self._least_threshold)
         return Ahead(text[:start] + new + text[end:], edits, prediction)
 
     def answer_from_ahead(self, view: FileView, ahead: Ahead) -> Answer:
         """Use a prediction that was made ahead of the text that is now there."""
         self._counters["ahead"] += 1
-        return answer_from_prediction(view, ahead.prediction, ahead.edits, self._dismissals, self._threshold)
+        return answer_from_prediction(
+            view, ahead.prediction, ahead.edits, self._dismissals, self._threshold_for
+        )
 
     async def find_alternatives(
         self, view: FileView, pause_seconds: float | None = None
@@ -172,7 +181,17 @@ class Predictions:
         settings = self._settings
         if not settings.push or settings.limit_suggestions != 1:
             return ()
-        return (await self._ask(view, self._threshold, _ALTERNATIVES, pause_seconds)).suggestions
+        return (await self._ask(view, self._least_threshold, _ALTERNATIVES, pause_seconds)).suggestions
+
+    async def find_unsure(self, view: FileView) -> Suggestion | None:
+        """Ask for the likeliest next edit, whether or not it is sure enough to be shown by itself."""
+        edits = tuple(view.recorder.edits)
+        try:
+            prediction = await self._client.ask(_take_snapshot(view, edits), threshold=0.0)
+        except ServiceUnavailable as error:
+            _log.info("no candidate: %s", error)
+            return None
+        return answer_from_prediction(view, prediction, edits, self._dismissals, lambda _: 0.0).best
 
     async def find_everywhere(self, view: FileView) -> list[LikelyChange]:
         """Ask for all changes that would come next, one after another."""
@@ -200,7 +219,7 @@ class Predictions:
         prediction = await self._client.ask(
             snapshot, threshold=threshold, limit=limit, pause_seconds=pause_seconds
         )
-        return answer_from_prediction(view, prediction, edits, self._dismissals, self._threshold)
+        return answer_from_prediction(view, prediction, edits, self._dismissals, self._threshold_for)
 
     # --- the service ---
 
@@ -211,6 +230,21 @@ class Predictions:
         if self._model is None:
             return _UNCALIBRATED_THRESHOLD
         return self._model.eagerness.get(self._settings.eagerness, self._model.threshold)
+
+    @property
+    def _least_threshold(self) -> float:
+        """The least confidence that any suggestion needs."""
+        return self._threshold * (1.0 if self._has_number else self._leanings.least)
+
+    def _threshold_for(self, suggestion: Suggestion) -> float:
+        if self._has_number:
+            return self._threshold
+        return self._leanings.threshold_for(suggestion, self._threshold)
+
+    @property
+    def _has_number(self) -> bool:
+        """Has the user named the threshold? Then it is that, whatever was accepted or dismissed."""
+        return self._settings.threshold is not None
 
     async def _locate(self) -> Address:
         return self._address if self._service is None else await self._service.address()

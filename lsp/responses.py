@@ -92,6 +92,7 @@ def build_suggestion(document: Document, suggestion: Suggestion) -> dict[str, An
         "oldText": suggestion.old,
         "confidence": suggestion.confidence,
         "because": [build_reason(document, each) for each in suggestion.because],
+        "placesLeft": suggestion.places_left,
     }
 
 

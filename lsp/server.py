@@ -177,6 +177,18 @@ def _add_commands(server: Server) -> None:
         edits = [] if file is None else [responses.build_likely_change(file.document, each) for each in found]
         return {"uri": uri, "version": version, "edits": edits}
 
+    @server.command("likewise.lsp.candidate")
+    async def candidate(*arguments: Any) -> dict[str, Any]:
+        uri = _read_id(arguments)
+        found = await server.files.find_unsure(uri)
+        file = server.files.files.get(uri)
+        if found is None or file is None:
+            return {"version": None, "suggestion": None}
+        return {
+            "version": file.document.version,
+            "suggestion": responses.build_suggestion(file.document, found),
+        }
+
     @server.command("likewise.lsp.snooze")
     def snooze(*arguments: Any) -> None:
         minutes = arguments[0] if arguments and isinstance(arguments[0], int | float) else 0

@@ -1,7 +1,8 @@
 """The service as a child process: started when no address is given, started again when it died, ended with us.
 
-It listens on a free loopback port that it chooses itself and expects a random token. The token is passed in the
-environment, where other users cannot see it. If we are killed it notices that its parent is gone. It runs in our own
+It listens on a socket file in a folder of its own, which only this user may enter; where there are no such files, on a
+free loopback port that it chooses itself. It expects a random token, which is passed in the environment, where other
+users cannot see it. If we are killed it notices that its parent is gone. It runs in our own
 folder and imports only from the interpreter and that folder, never from the user's project.
 """
 
@@ -10,7 +11,9 @@ import json
 import logging
 import os
 import secrets
+import shutil
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from lsp.fetch import Address, ServiceUnavailable, fetch
 _START_SECONDS = 60.0  # a busy machine reads a model slowly; after this it will not come
 _ALIVE_SECONDS = 2.0  # one that does not say that it is ready within this hangs
 _STOP_SECONDS = 3.0
+_LIMIT_SOCKET_PATH = 100  # bytes; macOS takes 103, Linux 107
 _ROOT = Path(__file__).resolve().parent.parent
 _log = logging.getLogger(__name__)
 
@@ -32,6 +36,7 @@ class ServiceProcess:
             self._options["LIKEWISE_BUNDLE"] = os.path.abspath(bundle)  # the child runs in another folder
         self._process: asyncio.subprocess.Process | None = None
         self._address: Address | None = None
+        self._socket = ""  # the file, in a folder of its own
         self.starts = 0
 
     @property
@@ -48,6 +53,7 @@ class ServiceProcess:
 
     async def stop(self) -> None:
         process, self._process, self._address = self._process, None, None
+        self._remove_socket()
         if process is None or process.returncode is not None:
             return
         with suppress(ProcessLookupError):
@@ -64,6 +70,7 @@ class ServiceProcess:
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 self._process.kill()
+        self._remove_socket()
 
     async def _is_alive(self, address: Address) -> bool:
         if self._process is None or self._process.returncode is not None:
@@ -86,10 +93,7 @@ class ServiceProcess:
                     "-P",
                     "-m",
                     "server",
-                    "--host",
-                    "127.0.0.1",
-                    "--port",
-                    "0",
+                    *self._place(),
                     "--parent-pid",
                     str(os.getpid()),
                 ),
@@ -100,6 +104,7 @@ class ServiceProcess:
                 start_new_session=os.name == "posix",  # the editor's Ctrl-C is not for it
             )
         except OSError as error:
+            self._remove_socket()
             raise ServiceUnavailable(
                 "not-started", f"the service could not be started: {error.strerror}"
             ) from None
@@ -109,7 +114,22 @@ class ServiceProcess:
             self.kill()
             raise ServiceUnavailable("slow-start", "the service did not get ready in time") from None
         _log.info("service started: pid %s at %s", self._process.pid, url)
-        return Address(url, token)
+        return Address(url, token, self._socket)
+
+    def _place(self) -> tuple[str, ...]:
+        """Choose where the next process listens. An editor forwards ports, but no socket files."""
+        self._remove_socket()
+        if os.name == "posix":
+            self._socket = os.path.join(tempfile.mkdtemp(prefix="likewise-"), "service")
+            if len(os.fsencode(self._socket)) <= _LIMIT_SOCKET_PATH:
+                return "--socket", self._socket
+            self._remove_socket()
+        return "--host", "127.0.0.1", "--port", "0"
+
+    def _remove_socket(self) -> None:
+        if self._socket:
+            shutil.rmtree(os.path.dirname(self._socket), ignore_errors=True)
+            self._socket = ""
 
     async def _ready_line(self, process: asyncio.subprocess.Process) -> str:
         assert process.stdout is not None

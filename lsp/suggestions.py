@@ -6,7 +6,7 @@ that nothing flickers.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,7 @@ class Suggestion:
     confidence: float
     edits: tuple[Edit, ...] = ()
     because: tuple[Reason, ...] = ()
+    places_left: int = 1  # where the same change is likely enough, this one included
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def is_same(self, other: "Suggestion") -> bool:
@@ -90,12 +91,12 @@ def is_whole(suggestion: Suggestion, change: Change, removed: str) -> bool:
 
 
 def select_suggestions(
-    shown: Suggestion | None, fresh: Sequence[Suggestion], threshold: float
+    shown: Suggestion | None, fresh: Sequence[Suggestion], threshold_for: Callable[[Suggestion], float]
 ) -> list[Suggestion]:
     """Choose the fresh suggestions to show. The one in view stays first, with its id, if it still stands."""
     found = [replace(each, id=shown.id) if shown and each.is_same(shown) else each for each in fresh]
     known = next((each for each in found if shown and each.id == shown.id), None)
-    result = [each for each in found if each.confidence >= threshold or each is known]
+    result = [each for each in found if each.confidence >= threshold_for(each) or each is known]
     if known is not None and result[0].confidence < known.confidence + _BETTER_BY:
         result = [known, *(each for each in result if each is not known)]
     return result

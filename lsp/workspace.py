@@ -236,6 +236,8 @@ class Workspace:
         if (found := self.find(suggestion_id)) is not None:
             found[0].accept(suggestion_id)
             self._count("accepted", *found)
+            if self._predictions is not None:
+                self._predictions.accept(found[1])
 
     def accept_word(self, suggestion_id: str) -> None:
         if (found := self.find(suggestion_id)) is not None:
@@ -261,6 +263,16 @@ class Workspace:
         for file in self.files.values():
             file.forget_dismissed()
             self._ask(file)
+
+    async def find_unsure(self, uri: str) -> Suggestion | None:
+        """Find the likeliest next edit of a file where nothing is sure enough."""
+        file = self._find_file(uri)
+        if file is None or self._predictions is None or self._find_silence(file) is not None:
+            return None
+        found = await file.find_unsure(self._predictions)
+        if self.files.get(uri) is file and file.state is QuestionState.IDLE:
+            self._ask(file)  # not earlier: the service drops a question when a newer one comes
+        return found
 
     async def find_everywhere(self, uri: str, version: int | None) -> "list[LikelyChange]":
         """Find all changes that would come next."""

@@ -48,7 +48,7 @@ def main() -> int:
         listener = _listen(settings)
     except OSError as error:
         print(
-            f"server: cannot listen on {settings.host} port {settings.port}: {error.strerror}",
+            f"server: cannot listen on {_place_of(settings)}: {error.strerror}",
             file=sys.stderr,
         )
         return 1
@@ -63,16 +63,38 @@ def main() -> int:
     gc.freeze()  # the model stays for good: later collections need not walk it
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn ends in order and then says it again
         Server(_configure(predictor, settings), settings, listener, began).run(sockets=[listener])
+    if settings.socket:
+        with contextlib.suppress(OSError):  # the client may have removed it
+            os.unlink(settings.socket)
     return 0
+
+
+def _place_of(settings: Settings) -> str:
+    return settings.socket or f"{settings.host} port {settings.port}"
 
 
 def _listen(settings: Settings) -> socket.socket:
     """Listen before the bundle is loaded: a port that is taken is reported at once."""
+    if settings.socket:
+        if not hasattr(socket, "AF_UNIX"):
+            raise OSError(0, "this system has no socket files")
+        return _listen_on_file(settings.socket)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     if os.name != "nt":  # there it would let two services share a port
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((settings.host, settings.port))
+    return listener
+
+
+def _listen_on_file(path: str) -> socket.socket:
+    """Listen on a socket file that only its owner may use."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        listener.bind(path)
+    finally:
+        os.umask(mask)
     return listener
 
 
@@ -107,7 +129,11 @@ class Server(uvicorn.Server):
         """Say that we are ready. Not during the startup: older versions of uvicorn do not shut down after a signal then."""
         predictor = self.config.app.state.engine.predictor  # type: ignore[union-attr]
         host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
-        address = f"http://{host}:{self._listener.getsockname()[1]}"
+        address = (
+            "http://localhost"
+            if self._settings.socket
+            else f"http://{host}:{self._listener.getsockname()[1]}"
+        )
         seconds = round(time.perf_counter() - self._began, 3)
         _log.info(
             "ready",

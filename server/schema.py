@@ -215,6 +215,9 @@ class Suggestion(_Message):
     continues_prefix: bool = Field(
         default=False, description="It goes on from the half-typed name at the cursor."
     )
+    places_left: Annotated[int, Field(ge=1)] = Field(
+        default=1, description="Places where the same change is likely enough, this one included."
+    )
 
 
 class ModelName(_Message):

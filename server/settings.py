@@ -23,6 +23,7 @@ class Settings:
 
     host: str = "127.0.0.1"
     port: int = 8377  # 0: any free one; the chosen address is printed
+    socket: str = ""  # a socket file in place of host and port
     bundle: Path = DEFAULT
     own_bundles: Path = _OWN_BUNDLES  # of the user's own bundles; not used when `bundle` is chosen
     device: str = "auto"
@@ -139,6 +140,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("likewise-server", description="The Likewise inference service.")
     parser.add_argument("--host", help="address to listen on (default 127.0.0.1); any other needs a token")
     parser.add_argument("--port", type=int, help="default 8377; 0 takes a free one and prints it")
+    parser.add_argument("--socket", help="listen on this socket file in place of an address (not on Windows)")
     parser.add_argument("--bundle", type=Path, help="folder of the model (default: the one that ships)")
     parser.add_argument("--device", choices=_DEVICES, help="default auto: CUDA when it works, else CPU")
     parser.add_argument(

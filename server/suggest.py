@@ -341,6 +341,7 @@ def _judge(
             edits=[*word, *(wire_edit(edit) for edit in each.edits)],
             tokens=lex(each.change.text),
             because=list(each.because),
+            places_left=each.places_left,
         )
         for each in judgement.changes
     ]

@@ -327,7 +327,7 @@ def _add_own_options(parser: argparse.ArgumentParser) -> None:
     own.add_argument(
         "--minutes",
         type=float,
-        help="minutes of training the network; 0: only the judge learns, which needs no torch"
+        help="minutes of training the network, on an idle machine; 0: only the judge learns, which needs no torch"
         f" (default: {_TUNING_MINUTES:.0f} where torch is installed, else 0)",
     )
     own.add_argument(

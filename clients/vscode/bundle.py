@@ -14,6 +14,10 @@ LEFT_OUT = shutil.ignore_patterns(
     "__pycache__", "networks", "*.pyc", "results", "LOG.md", "REPORT.md", "RESULTS.md", "*.png", "*.svg"
 )
 RUNTIME_EXTRA = "cpu"
+EXAMPLES = (
+    "track_list.ts",
+    "config_store.go",
+)  # files for the walkthrough; the tests play kinds of session in them
 
 
 def requirements() -> list[str]:
@@ -27,6 +31,9 @@ def main() -> None:
     shutil.rmtree(TARGET, ignore_errors=True)
     for package in PACKAGES:
         shutil.copytree(CHECKOUT / package, TARGET / package, ignore=LEFT_OUT)
+    (TARGET / "walkthrough").mkdir()
+    for name in EXAMPLES:
+        shutil.copy(CHECKOUT / "tests" / "data" / "kinds" / name, TARGET / "walkthrough")
     lines = "\n".join(sorted(requirements()))
     (TARGET / "requirements.txt").write_text(f"{lines}\n", encoding="utf-8")
 

@@ -75,7 +75,7 @@ def read_situation(
     position_of[order] = np.arange(len(order))
     text = LexicalText(tables, contents[order])
     precedents = read_precedents(slots, burst_ends, tables)
-    patterns = group_patterns(precedents)[:LIMIT_PATTERNS]
+    patterns = [each for each in group_patterns(precedents) if _stands(each, position_of)][:LIMIT_PATTERNS]
     bursts = max((precedent.burst for precedent in precedents), default=-1) + 1
     newest = burst_ends[-2] if len(burst_ends) > 1 else 0
     is_new = order >= slots.state_length
@@ -85,6 +85,14 @@ def read_situation(
     elif precedents:
         situation.cursor = _behind(situation, precedents[-1].parts[-1].right_slot, slots)
     return situation
+
+
+def _stands(pattern: Pattern, position_of: np.ndarray) -> bool:
+    """Is the result of a pattern still in the text where it was made? One that was only a step on the way is not."""
+    return any(
+        all(position_of[slot] >= 0 for part in precedent.parts for slot in part.come_slots)
+        for precedent in pattern.precedents
+    )
 
 
 def _behind(situation: Situation, right_slot: int, slots: Slots) -> int:

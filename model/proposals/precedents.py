@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from model.editing.edits import DELETE, END, Slots, opcodes
 from model.proposals.lexical_text import MOVED_WORDS, Kind, Lexical, LexicalTables
+from model.proposals.unfinished import looks_unfinished
 
 LIMIT_PARTS = 6  # parts of one line that are read together
 _CONTEXT_TOKENS = 24  # tokens on each side that are kept as context
@@ -101,7 +102,7 @@ def read_precedents(slots: Slots, burst_ends: Sequence[int], tables: LexicalTabl
     """The changes that the edits of a history made, oldest first.
 
     `burst_ends` holds, for each burst, the number of edits up to its end. A burst that goes on where the one before stopped
-    is read twice: alone, and together with it.
+    is read twice: alone, and together with it. The one before is forgotten if it looks unfinished: its author only paused.
     """
     reader = _Reader(slots, tables)
     begin = 0
@@ -131,6 +132,7 @@ class _Reader:
         self._applied = 0  # edits in the order
         self._tables = tables
         self._last: _Region | None = None  # the newest region of the burst before
+        self._first_of_last = 0  # the precedents from here on are those of that region
         self.precedents: list[Precedent] = []
         self._line: list[tuple[Part, int]] = []  # the newest parts of one line and their bursts
 
@@ -138,6 +140,8 @@ class _Reader:
         own: _Region | None = None
         joined: _Region | None = None
         last, self._last = self._last, None
+        halves = range(self._first_of_last, len(self.precedents))
+        is_continued = False
         for index in range(begin, end):
             position, content = self._positions[index], self._edits[index].content
             if content == END:
@@ -152,7 +156,7 @@ class _Reader:
                 at = position if content == DELETE else position + 1
                 own = _Region(burst, burst, at)
                 if last is not None and last.is_touched_by(position, content):
-                    joined, last = last.copy(burst), None
+                    joined, last, is_continued = last.copy(burst), None, True
             elif last is not None:
                 last = self._shift(last, position, content)
             deleted = self._order[position]
@@ -164,11 +168,24 @@ class _Reader:
             else:
                 self._order.insert(position + 1, self._state_length + index)
             self._applied = index + 1
+        self._first_of_last = len(self.precedents)
         if own is not None:
             self._finish(own)
         if joined is not None:
             self._finish(joined)
         self._last = joined or own
+        if is_continued:
+            self._forget_unfinished(halves)
+
+    def _forget_unfinished(self, halves: range) -> None:
+        """Forget those of the precedents that look unfinished."""
+        kept = [
+            precedent
+            for precedent in self.precedents[halves.start : halves.stop]
+            if not looks_unfinished(precedent.key, (), self._tables)
+        ]
+        self.precedents[halves.start : halves.stop] = kept
+        self._first_of_last -= len(halves) - len(kept)
 
     def _shift(self, region: _Region, position: int, content: int) -> _Region:
         """A region after an edit elsewhere."""
@@ -207,14 +224,15 @@ class _Reader:
             order[end],
         )
         if parts:
-            self._add(parts, region.first_burst, region.burst)
+            self._add(parts, region)
 
-    def _add(self, parts: Sequence[Part], first_burst: int, burst: int) -> None:
+    def _add(self, parts: Sequence[Part], region: _Region) -> None:
         """Keep each part alone, and all parts of the line together."""
+        first_burst, burst = region.first_burst, region.burst
         for part in parts:
             self.precedents.append(Precedent((part,), first_burst, burst))
-        if first_burst != burst:  # this reading takes the place of its first half
-            self._line = [known for known in self._line if known[1] < first_burst]
+        if first_burst != burst:  # this reading takes the place of its halves
+            self._line = [known for known in self._line if not self._is_within(known[0], region)]
         fresh = [(part, burst) for part in parts]
         slots = {part.left_slot for part in parts}  # a region that is read twice counts once
         near = [
@@ -227,6 +245,13 @@ class _Reader:
             known = sorted(self._line, key=lambda pair: self._index_of(pair[0].left_slot))
             together = _with_moved_words([part for part, _ in known], self._tables)
             self.precedents.append(Precedent(together, self._line[0][1], burst))
+
+    def _is_within(self, part: Part, region: _Region) -> bool:
+        """Was the part read in this region?"""
+        try:
+            return region.first - 1 <= self._index_of(part.left_slot) < region.first + region.count
+        except ValueError:
+            return True  # its left neighbour came with the region, and is gone
 
     def _are_on_one_line(self, one: Part, other: Part) -> bool:
         """Do both stand on one line of the text as it is after these edits?"""

@@ -5,6 +5,7 @@ change that is most likely next comes first. Among the sites of one change the o
 direction of travel, none skipped, and round the end of the file last.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ class Ranked(NamedTuple):
 
     number: int
     confidence: float
+    places: int  # where the same change is shown, this one included
 
 
 def rank_candidates(
@@ -43,8 +45,12 @@ def rank_candidates(
     # The first of each change, then the other sites of each.
     flat = [group[0] for group in ordered] + [number for group in ordered for number in group[1:]]
     shown = _without_overlaps(flat, candidates)
+    places = Counter(_group_of(candidates[number]) for number in shown)
     # A site that is shown because others of its change are sure counts as just sure enough.
-    return [Ranked(number, max(threshold, float(confidences[number]))) for number in shown]
+    return [
+        Ranked(number, max(threshold, float(confidences[number])), places[_group_of(candidates[number])])
+        for number in shown
+    ]
 
 
 def _choose_sure(

@@ -54,6 +54,7 @@ class JudgedChange(NamedTuple):
     edits: tuple[Edit, ...]  # after those that insert the half-typed word
     confidence: float
     because: tuple[int, ...]  # past edits that it repeats
+    places_left: int = 1  # where the same change is sure enough, this one included
 
 
 class Judgement(NamedTuple):
@@ -91,6 +92,7 @@ class Weighed:
                 edits_of_change(situation.slots, situation.text, change),
                 each.confidence,
                 _because(proposals.candidates[each.number], self.ends, self.edits),
+                each.places,
             )
             for each in ranked[:limit]
         ]
@@ -156,8 +158,9 @@ def _is_unsettled(proposals: Proposals, facts: StreamFacts) -> NDArray[np.bool_]
         if pattern is None or candidate.origin == Origin.COMPLETION or not _is_newest(pattern, situation):
             continue
         if id(pattern) not in known:
+            others = [other.key for other in situation.patterns]
             known[id(pattern)] = _is_early(facts) or looks_unfinished(
-                pattern, situation.patterns, situation.text.tables
+                pattern.key, others, situation.text.tables
             )
         unsettled[number] = known[id(pattern)]
     return unsettled

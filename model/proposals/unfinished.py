@@ -6,36 +6,40 @@ People think in the middle of a change: `Optional[int]` has become `int | `, and
 from collections.abc import Iterable, Sequence
 
 from model.proposals.lexical_text import Kind, Lexical, LexicalTables
-from model.proposals.precedents import Pattern
 
 _OPENING, _CLOSING = "([{", ")]}"
 _QUOTES = "\"'`"
 _GOING_ON = tuple(".,=|+-*/%&<:([{")  # symbols behind which something comes
+Key = Sequence[
+    tuple[Sequence[Lexical], Sequence[Lexical]]
+]  # for each part of a line: tokens that go and come
 _MOVED = "\0"  # stands for a word that the change moves
 
 
-def looks_unfinished(pattern: Pattern, others: Iterable[Pattern], tables: LexicalTables) -> bool:
-    """Tell by its text whether the newest change goes on. `others` are the patterns of the history."""
-    gone, come = _spell_key(pattern, tables)
-    if _balance(gone) != _balance(come) or _ends_in_the_middle(pattern, gone, come, tables):
+def looks_unfinished(key: Key, others: Iterable[Key], tables: LexicalTables) -> bool:
+    """Tell by its text whether a change goes on. `others` are further changes: it may be the beginning of one."""
+    gone, come = _spell_key(key, tables)
+    if _balance(gone) != _balance(come) or _ends_in_the_middle(key, gone, come, tables):
         return True
     return any(
-        other is not pattern and other_gone == gone and _begins(come, other_come)
-        for other in others
-        for other_gone, other_come in [_spell_key(other, tables)]
+        other_gone == gone and _begins(come, other_come)
+        for other_gone, other_come in (_spell_key(other, tables) for other in others)
     )
 
 
-def _ends_in_the_middle(pattern: Pattern, gone: str, come: str, tables: LexicalTables) -> bool:
+def _ends_in_the_middle(key: Key, gone: str, come: str, tables: LexicalTables) -> bool:
     if not come:
         return False
     if not gone:  # an inserted `self.` or `await ` is whole, a lone `, ` is not
         return not any(letter.isalnum() or letter == _MOVED for letter in come)
     if _begins(come, gone):
         return True  # it is being typed again
-    last_gone, last_come = pattern.key[-1]
-    is_blank = bool(last_gone and last_come) and _is_blank(last_come, tables)
-    return is_blank or (come.endswith(_GOING_ON) and not gone.endswith(come[-1:]))
+    _, last = key[-1]
+    if last and _is_blank(last, tables):
+        return True
+    if len(come) == 1 and come.isalpha() and len(gone) > 1:
+        return True  # the first letter of a word
+    return come.endswith(_GOING_ON) and not gone.endswith(come[-1:])
 
 
 def _begins(beginning: str, whole: str) -> bool:
@@ -53,9 +57,9 @@ def _is_blank(side: Sequence[Lexical], tables: LexicalTables) -> bool:
     return side[-1][0] >= 0 and tables.kinds[side[-1][0]] == Kind.BLANK
 
 
-def _spell_key(pattern: Pattern, tables: LexicalTables) -> tuple[str, str]:
-    gone = "".join(_spell(old, tables) for old, _ in pattern.key)
-    return gone, "".join(_spell(new, tables) for _, new in pattern.key)
+def _spell_key(key: Key, tables: LexicalTables) -> tuple[str, str]:
+    gone = "".join(_spell(old, tables) for old, _ in key)
+    return gone, "".join(_spell(new, tables) for _, new in key)
 
 
 def _spell(side: Sequence[Lexical], tables: LexicalTables) -> str:

@@ -46,6 +46,13 @@ class Served:
             else:
                 self.connected.set()
 
+    async def reconnect(self) -> None:
+        """Lose the service and find it again."""
+        self.connected.clear()
+        await self.service.stop()
+        await self.service.start()
+        await asyncio.wait_for(self.connected.wait(), 10)
+
 
 @asynccontextmanager
 async def serving(folder: Path, **options: Any) -> AsyncIterator[Served]:
@@ -102,10 +109,7 @@ async def test_without_a_model_there_is_no_recorder_and_no_answer(tmp_path: Path
 async def test_a_loss_is_reported_and_then_a_new_connection(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         model = served.predictions.model
-        served.connected.clear()
-        await served.service.stop()
-        await served.service.start()
-        await asyncio.wait_for(served.connected.wait(), 10)
+        await served.reconnect()
         assert served.problems
         assert served.predictions.model is not None
         assert model is not None
@@ -120,6 +124,30 @@ async def test_the_suggestion_in_view_may_stay_with_less_confidence(tmp_path: Pa
         answer = await served.predictions.find_answer(view._replace(shown=shown))
         assert answer.best is not None
         assert answer.best.id == shown.id
+
+
+async def test_the_likeliest_edit_can_be_asked_for_though_it_is_not_sure_enough(tmp_path: Path) -> None:
+    async with serving(tmp_path, threshold=0.95) as served:
+        view = view_after(served.predictions, RENAMED)
+        assert (await served.predictions.find_answer(view)).best is None
+        unsure = await served.predictions.find_unsure(view)
+        assert unsure is not None
+        assert unsure.confidence < 0.95
+
+
+async def test_an_accepted_change_needs_less_confidence_unless_the_user_named_a_threshold(
+    tmp_path: Path,
+) -> None:
+    for number in (None, 0.95):
+        async with serving(tmp_path, threshold=number) as served:
+            served.service.threshold = 0.95
+            await served.reconnect()
+            view = view_after(served.predictions, RENAMED)
+            unsure = await served.predictions.find_unsure(view)
+            assert unsure is not None
+            assert (await served.predictions.find_answer(view)).best is None
+            served.predictions.accept(unsure)
+            assert ((await served.predictions.find_answer(view)).best is None) == (number is not None)
 
 
 async def test_a_silence_that_the_service_names_is_passed_on(tmp_path: Path) -> None:

@@ -45,6 +45,21 @@ def rename(editor: Editor) -> int:
     return editor.change(URI, Change(place, place + 6, "amount"))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="this system has no socket files")
+async def test_the_service_opens_no_port_and_its_socket_file_is_for_its_user_alone(tmp_path: Path) -> None:
+    async with editing(tmp_path, **OPTIONS) as editor:
+        editor.open(URI, TEXT)
+        await editor.ready()
+        service = child(editor)
+        listening = [each for each in service.net_connections() if each.status == psutil.CONN_LISTEN]
+        assert listening == []
+        path = Path(service.cmdline()[service.cmdline().index("--socket") + 1])
+        assert path.stat().st_mode & 0o077 == 0
+        assert path.parent.stat().st_mode & 0o077 == 0
+    assert not path.exists()
+    assert not path.parent.exists()
+
+
 async def test_one_rename_and_the_rest_is_accepted(tmp_path: Path) -> None:
     async with editing(tmp_path, **OPTIONS) as editor:
         editor.open(URI, TEXT)

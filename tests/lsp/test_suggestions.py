@@ -103,7 +103,7 @@ def test_the_same_replacement_is_known_however_it_is_written() -> None:
 def test_the_one_in_view_stays_while_it_stands() -> None:
     shown = suggestion(10, "foo", "bar", 0.9)
     better, same = suggestion(20, "", "x", 0.85), suggestion(10, "foo", "bar", 0.8)
-    result = select_suggestions(shown, [better, same], threshold=0.82)
+    result = select_suggestions(shown, [better, same], lambda _: 0.82)
     assert [each.change for each in result] == [same.change, better.change]
     assert result[0].id == shown.id
 
@@ -111,8 +111,8 @@ def test_the_one_in_view_stays_while_it_stands() -> None:
 def test_a_much_better_one_takes_its_place() -> None:
     shown = suggestion(10, "foo", "bar", 0.9)
     better, same = suggestion(20, "", "x", 0.95), suggestion(10, "foo", "bar", 0.8)
-    assert select_suggestions(shown, [better, same], threshold=0.7)[0] is better
+    assert select_suggestions(shown, [better, same], lambda _: 0.7)[0] is better
 
 
 def test_a_new_one_needs_all_of_the_threshold() -> None:
-    assert select_suggestions(None, [suggestion(20, "", "x", 0.7)], threshold=0.8) == []
+    assert select_suggestions(None, [suggestion(20, "", "x", 0.7)], lambda _: 0.8) == []

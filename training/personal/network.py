@@ -17,6 +17,9 @@ from training.runs.finish import finish_run
 from training.runs.fit_config import FitConfig
 from training.runs.training_run import TrainingRun
 
+# On one core of a laptop. The budget is steps, not time: a busy machine takes longer and learns as much.
+STEPS_PER_MINUTE = 50
+
 
 def tune_network(
     base: Path,
@@ -57,7 +60,7 @@ def gentle_config(base: Path, data: Path, *, minutes: float, threads: int, seed:
     return FitConfig(
         model=config.model,
         data=str(data),
-        minutes=minutes,
+        steps=max(1, round(minutes * STEPS_PER_MINUTE)),
         hidden=config.hidden_size,
         lr=2e-4,
         warmup=50,

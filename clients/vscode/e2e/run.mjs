@@ -1,6 +1,7 @@
-// Runs every scenario in one VS Code and says how many passed. usage: run.mjs --vsix FILE --python FILE --results FOLDER [--code VERSION] [--only TEXT]
+// Runs every scenario in one VS Code and says how many passed. usage: run.mjs --vsix FILE --python FILE --results FOLDER [--code VERSION] [--only REGULAR_EXPRESSION]
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { daily } from "./daily.mjs";
 import { findingPython } from "./findingPython.mjs";
 import { scenarios } from "./scenarios.mjs";
 import { trust } from "./trust.mjs";
@@ -27,8 +28,8 @@ let failed = 0;
 try {
     await workbench.start("start.py", "x = 1\n");
     console.log(`VS Code is up after ${seconds(started)}`);
-    for (const { name, run } of [...scenarios, ...findingPython, ...trust].filter(
-        ({ name }, index) => index === 0 || name.includes(values.only),
+    for (const { name, run } of [...scenarios, ...daily, ...findingPython, ...trust].filter(
+        ({ name }, index) => index === 0 || new RegExp(values.only).test(name),
     )) {
         const since = Date.now();
         try {

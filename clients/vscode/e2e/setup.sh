@@ -30,6 +30,9 @@ if [ ! -e "$server/complete" ]; then
     cd lib/vscode
     $npm install --omit=dev >/dev/null
     [ -e node_modules.asar ] || ln -s node_modules node_modules.asar
+    # Without this module, which has to be compiled, VS Code writes no logs: the scenario that reads the log needs them.
+    step "its log"
+    $npm rebuild --ignore-scripts=false @vscode/spdlog >/dev/null || echo "VS Code will write no logs: no compiler?"
     touch "$server/complete"
 fi
 # A newer VS Code wants a newer Node than the system's; npm has that too.

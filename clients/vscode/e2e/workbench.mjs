@@ -9,21 +9,17 @@ import { chromium } from "playwright-core";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 
+/** What would distract or reach out; how people type is left as VS Code has it. */
 const SETTINGS = {
     "breadcrumbs.enabled": false,
     "chat.commandCenter.enabled": false,
     "chat.disableAIFeatures": true,
     "editor.accessibilitySupport": "off",
-    "editor.autoClosingBrackets": "never",
-    "editor.autoClosingQuotes": "never",
     "editor.cursorBlinking": "solid",
     "editor.fontSize": 15,
     "editor.lineHeight": 24,
     "editor.minimap.enabled": false,
     "editor.occurrencesHighlight": "off",
-    "editor.quickSuggestions": false,
-    "editor.suggestOnTriggerCharacters": false,
-    "editor.wordBasedSuggestions": "currentDocument",
     "extensions.autoCheckUpdates": false,
     "extensions.autoUpdate": false,
     "extensions.ignoreRecommendations": true,
@@ -99,6 +95,18 @@ export class Workbench {
 
     writeSettings(scope, settings) {
         fs.writeFileSync(path.join(this.data, scope, "settings.json"), JSON.stringify(settings, null, 2));
+    }
+
+    /** Does something with other settings, and takes them back whatever happens. */
+    async withSettings(settings, work) {
+        this.writeSettings("Machine", { ...this.machineSettings, ...settings });
+        await sleep(500); // VS Code reads the file when it is told that it changed
+        try {
+            await work();
+        } finally {
+            this.writeSettings("Machine", this.machineSettings);
+            await sleep(500);
+        }
     }
 
     /** What VS Code and all below it sees: this run's own folders, and no network for pip. */
@@ -240,7 +248,8 @@ export class Workbench {
         await this.openQuickInput("Control+g");
         await this.page.keyboard.type(`${line}:${column}`);
         await this.press("Enter");
-        await this.cursorAt(line, column);
+        await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+        await this.cursorOn(line); // the column in the status bar counts a tab as the columns that it takes
     }
 
     cursorAt(line, column) {
@@ -342,6 +351,68 @@ export class Workbench {
         });
     }
 
+    /** The boxes of what decorations write, by the text: where each is on the screen, and its border. */
+    boxes(text) {
+        return this.page.evaluate((wanted) => {
+            const plain = (content) => content.slice(1, -1).replaceAll("\u00a0", " ").trim();
+            const editors = [...document.querySelectorAll(".editor-instance")];
+            return editors.flatMap((editor) => {
+                const pane = editor.querySelector(".overflow-guard").getBoundingClientRect();
+                return [...editor.querySelectorAll(".view-lines span span")].flatMap((span) =>
+                    ["::before", "::after"]
+                        .map((which) => getComputedStyle(span, which))
+                        .filter(({ content }) => plain(content) === wanted)
+                        .map((style) => ({
+                            isInside:
+                                span.getBoundingClientRect().right <= pane.right &&
+                                span.getBoundingClientRect().left >= pane.left,
+                            border: style.borderTopWidth !== "0px" ? style.borderTopColor : "none",
+                        })),
+                );
+            });
+        }, text);
+    }
+
+    async isOnScreen(text) {
+        const boxes = await this.boxes(text);
+        return boxes.length > 0 && boxes.every(({ isInside }) => isInside);
+    }
+
+    async hasBorder(text) {
+        const boxes = await this.boxes(text);
+        return boxes.some(({ border }) => border !== "none" && !/, 0\)$/.test(border));
+    }
+
+    /** Moves the mouse to the text that is struck through. */
+    async hoverStruck() {
+        const box = await this.page.evaluate(() => {
+            const spans = [...document.querySelectorAll(".editor-instance .view-lines span span")];
+            const struck = spans.find((span) =>
+                getComputedStyle(span).textDecorationLine.includes("line-through"),
+            );
+            const { x, y, width, height } = struck.getBoundingClientRect();
+            return { x: x + width / 2, y: y + height / 2 };
+        });
+        await this.page.mouse.move(box.x - 3, box.y);
+        await this.page.mouse.move(box.x, box.y);
+    }
+
+    /** The icons in the gutter, by the number of their line. */
+    gutter() {
+        return this.page.evaluate(() => {
+            const editor = document.querySelector(".editor-instance");
+            const rows = [...editor.querySelectorAll(".margin-view-overlays > div")];
+            const icons = [...editor.querySelectorAll(".glyph-margin-widgets > div")];
+            return icons
+                .filter((icon) => getComputedStyle(icon).backgroundImage.includes("gutter-"))
+                .map((icon) => {
+                    const row = rows.find(({ style }) => style.top === icon.style.top);
+                    const [, name] = /gutter-(\w+)/.exec(getComputedStyle(icon).backgroundImage);
+                    return { line: Number(row?.querySelector(".line-numbers")?.textContent), name };
+                });
+        });
+    }
+
     /** Waits until nothing is drawn. */
     showsNothing() {
         return until(
@@ -370,16 +441,17 @@ export class Workbench {
         await this.command("Likewise: Show the Log");
         const lines = this.page.locator(".part.panel .view-lines");
         await lines.waitFor();
-        await sleep(1000);
-        const text = (await lines.innerText()).replaceAll("\u00a0", " ");
+        const text = await until("lines of the log", async () =>
+            (await lines.innerText()).replaceAll("\u00a0", " ").trim(),
+        );
         await this.press("Control+j");
         return text;
     }
 
     /** A picture of the top of the editor alone. */
-    async picture(name, { height = 220 } = {}) {
+    async picture(name, { height = 220, width = 900 } = {}) {
         const box = await this.page.locator(".editor-instance .overflow-guard").first().boundingBox();
-        await this.take(name, { x: box.x, y: box.y, width: Math.min(box.width, 900), height });
+        await this.take(name, { x: box.x, y: box.y, width: Math.min(box.width, width), height });
     }
 
     /** A picture of the upper part of the window, where lists open. */
@@ -422,6 +494,19 @@ export class Workbench {
         const place = `${name}/lib/python${major}.${minor}/site-packages/libraries.pth`;
         fs.writeFileSync(path.join(this.root, place), `${packages}\n`);
         return python;
+    }
+
+    /** The usual interpreter, but what VS Code and the language server tell each other is written to a file. */
+    listeningPython(streamFile) {
+        const file = path.join(this.root, "listening-python");
+        const tee = `"${process.execPath}" "${path.join(HERE, "tee.mjs")}" "${streamFile}"`;
+        const script = [
+            "#!/bin/sh",
+            `case "$*" in *"-m lsp"*) exec ${tee} "${this.python}" "$@" ;; esac`,
+            `exec "${this.python}" "$@"`,
+        ];
+        fs.writeFileSync(file, `${script.join("\n")}\n`, { mode: 0o755 });
+        return file;
     }
 
     newPython(name, options) {

@@ -1,17 +1,11 @@
-/** Draws a suggestion into an editor: the removed text struck through, the new text beside it, a hint, a key to press. */
+/** Draws a suggestion into an editor: the removed text struck through, the new text beside it, a key, a few words. */
 
 import * as vscode from "vscode";
 import { addedLabel, type Difference, type Display } from "./display";
+import type { Label } from "./label";
 import type { Range } from "./protocol";
 
 const color = (name: string) => new vscode.ThemeColor(name);
-
-/** What the user presses to accept what is shown, and which of how many choices it is. */
-export interface Keys {
-    readonly accept: string;
-    readonly chosen: number;
-    readonly count: number;
-}
 
 /** Everything drawn for one display, in one editor. */
 export class Decorations implements vscode.Disposable {
@@ -23,7 +17,7 @@ export class Decorations implements vscode.Disposable {
         overviewRulerLane: vscode.OverviewRulerLane.Center,
     });
     /**
-     * What is written into the lines: texts of the change, keys, choices. Texts at one place stand in the order of
+     * What is written into the lines: texts of the change, the key, the notes. Texts at one place stand in the order of
      * their types' keys, so these are sorted.
      */
     private readonly written = Array.from({ length: 3 }, () =>
@@ -33,23 +27,28 @@ export class Decorations implements vscode.Disposable {
     ).sort((one, other) => (one.key < other.key ? -1 : 1));
     private editor: vscode.TextEditor | undefined;
 
-    show(editor: vscode.TextEditor, display: Display, keys: Keys): void {
+    show(editor: vscode.TextEditor, display: Display, { place, key, notes }: Label): void {
         if (display.kind === "ghost") {
             this.clear(); // the editor itself draws ghost text
             return;
         }
-        const { difference } = display;
-        const isFar = display.kind === "far";
-        const line = isFar ? editor.selection.active.line : difference.removed.end.line;
-        const { end } = editor.document.lineAt(line).range;
-        const choice = keys.count > 1 ? [at(end, choiceAttachment(keys))] : [];
-        const hint = isFar ? [at(end, hintAttachment(display.hint))] : [];
-        this.draw(editor, [difference], hint, [at(end, keyAttachment(keys.accept))], choice);
+        const usual =
+            display.kind === "far" ? editor.selection.active.line : display.difference.removed.end.line;
+        const { line, character } = place ?? editor.document.lineAt(usual).range.end;
+        const position = new vscode.Position(line, character);
+        const note = notes.length > 0 ? [at(position, noteAttachment(notes.join("  ·  ")))] : [];
+        this.draw(editor, display.words, [at(position, keyAttachment(key))], note);
     }
 
     /** Several places at once, without a key: the preview of "apply everywhere". */
     preview(editor: vscode.TextEditor, differences: readonly Difference[]): void {
         this.draw(editor, differences);
+    }
+
+    /** A few words at the end of the cursor line, and nothing else. */
+    say(editor: vscode.TextEditor, words: string): void {
+        const { end } = editor.document.lineAt(editor.selection.active.line).range;
+        this.draw(editor, [], [], [at(end, noteAttachment(words))]);
     }
 
     clear(): void {
@@ -68,9 +67,8 @@ export class Decorations implements vscode.Disposable {
     private draw(
         editor: vscode.TextEditor,
         differences: readonly Difference[],
-        hints: readonly vscode.DecorationOptions[] = [],
         keys: readonly vscode.DecorationOptions[] = [],
-        choices: readonly vscode.DecorationOptions[] = [],
+        notes: readonly vscode.DecorationOptions[] = [],
     ): void {
         if (this.editor !== editor) {
             this.clear();
@@ -84,7 +82,7 @@ export class Decorations implements vscode.Disposable {
             this.removed,
             removed.filter((range) => !range.isEmpty),
         );
-        for (const [index, options] of [[...added, ...hints], keys, choices].entries()) {
+        for (const [index, options] of [added, keys, notes].entries()) {
             editor.setDecorations(this.written[index] as vscode.TextEditorDecorationType, options);
         }
     }
@@ -110,6 +108,9 @@ function addedDecoration(document: vscode.TextDocument, difference: Difference):
         contentText: addedLabel(difference.addedText),
         color: color("editor.foreground"),
         backgroundColor: color("diffEditor.insertedTextBackground"),
+        // Only high contrast themes have this color, and no background for inserted text.
+        border: "1px solid",
+        borderColor: color("diffEditor.insertedTextBorder"),
         margin: difference.removedText === "" ? "0" : "0 0 0 0.5ch",
     };
     if (end.isEqual(document.lineAt(end.line).range.end)) {
@@ -118,9 +119,9 @@ function addedDecoration(document: vscode.TextDocument, difference: Difference):
     return { range: new vscode.Range(end, end), renderOptions: { before: attachment } };
 }
 
-function hintAttachment(hint: string): Attachment {
+function noteAttachment(note: string): Attachment {
     return {
-        contentText: hint.replaceAll(" ", "\u00a0"),
+        contentText: note.replaceAll(" ", "\u00a0"),
         color: color("editorCodeLens.foreground"),
         fontStyle: "italic",
         margin: "0 0 0 2ch",
@@ -136,13 +137,5 @@ function keyAttachment(key: string): Attachment {
         border: "1px solid",
         borderColor: color("keybindingLabel.bottomBorder"),
         margin: "0 0 0 2ch",
-    };
-}
-
-function choiceAttachment({ chosen, count }: Keys): Attachment {
-    return {
-        contentText: `${chosen + 1}/${count}`,
-        color: color("editorCodeLens.foreground"),
-        margin: "0 0 0 1ch",
     };
 }

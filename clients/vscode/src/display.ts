@@ -2,6 +2,8 @@
 
 import { after, type LineText, offsetIn } from "./positions";
 import type { Position, Range, Suggestion } from "./protocol";
+import { isInView, type Viewport } from "./view";
+import { changedWords } from "./wordDifference";
 
 /** A place this many lines from the cursor is still in the corner of the eye: no jump is needed. */
 export const NEAR_LINES = 3;
@@ -25,35 +27,63 @@ export interface Ghost {
 export interface Near {
     readonly kind: "near";
     readonly difference: Difference;
+    /** The same, word by word. */
+    readonly words: readonly Difference[];
 }
 
 export interface Far {
     readonly kind: "far";
     readonly difference: Difference;
+    readonly words: readonly Difference[];
     readonly hint: string;
 }
 
 export type Display = Ghost | Near | Far;
 
-/**
- * `hasJumped` says that our own jump put the cursor there. Then an insertion is drawn like any other change: VS Code
- * takes a moment to show ghost text, and the second Tab must not fall into it.
- */
+/** What counts beside the cursor. */
+export interface Circumstances {
+    /** A change that the user does not see is far, however few lines away. Without one, everything is seen. */
+    readonly viewport?: Viewport;
+    /**
+     * An insertion is drawn like any other change, not as ghost text. So it is where our own jump put the cursor: VS
+     * Code takes a moment to show ghost text, and the second Tab must not fall into it.
+     */
+    readonly isDrawn?: boolean;
+}
+
 export function displayOf(
     suggestion: Suggestion,
     cursor: Position,
     lineText: LineText = () => "",
-    hasJumped = false,
+    { viewport, isDrawn = false }: Circumstances = {},
 ): Display {
-    const inserted = hasJumped ? undefined : insertedAt(suggestion, cursor);
+    const inserted = isDrawn ? undefined : insertedAt(suggestion, cursor);
     if (inserted !== undefined) {
         return { kind: "ghost", position: cursor, text: inserted };
     }
     const difference = differenceOf(suggestion);
-    if (linesBetween(difference.removed, cursor) <= NEAR_LINES) {
-        return { kind: "near", difference };
+    const words = wordsOf(difference);
+    const isSeen = viewport === undefined || isInView(viewport, difference.removed.end, lineText);
+    if (isSeen && linesBetween(difference.removed, cursor) <= NEAR_LINES) {
+        return { kind: "near", difference, words };
     }
-    return { kind: "far", difference, hint: hintFor(difference, lineText) };
+    return { kind: "far", difference, words, hint: hintFor(difference, lineText) };
+}
+
+/** A difference word by word: what stays between two changed words is no part of it. */
+export function wordsOf(difference: Difference): readonly Difference[] {
+    const { removed, removedText, addedText } = difference;
+    const spans = changedWords(removedText, addedText);
+    return spans === undefined || spans.length <= 1
+        ? [difference]
+        : spans.map(({ start, end, added }) => ({
+              removed: {
+                  start: after(removed.start, removedText.slice(0, start)),
+                  end: after(removed.start, removedText.slice(0, end)),
+              },
+              removedText: removedText.slice(start, end),
+              addedText: added,
+          }));
 }
 
 /** The text that the suggestion inserts exactly at the cursor; undefined when it does anything else. */

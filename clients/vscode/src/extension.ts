@@ -5,11 +5,15 @@ import { applyEverywhere } from "./everywhere";
 import { PythonFinder } from "./interpreter";
 import { learnFromRepository } from "./learn";
 import { NextEdit } from "./nextEdit";
-import { serverCommands } from "./protocol";
+import { practise } from "./practice";
+import { type Suggestion, serverCommands } from "./protocol";
 import { LanguageServer } from "./server";
 import { everyEntry, needsRestart, type Settings, settingsFrom, toggled } from "./settings";
+import { setUp } from "./setUp";
 import { snooze, wake } from "./snooze";
 import { StatusBar, showMenu } from "./statusBar";
+import { Today } from "./today";
+import { Unsure } from "./unsure";
 import { explainWhy } from "./why";
 
 let server: LanguageServer | undefined;
@@ -21,17 +25,22 @@ export function activate(context: vscode.ExtensionContext): void {
     const started = new LanguageServer(python, log, settings);
     server = started;
     const statusBar = new StatusBar();
-    const nextEdit = new NextEdit(started, () => settings);
+    const today = new Today(context.globalState);
+    const media = vscode.Uri.joinPath(context.extensionUri, "media");
+    const nextEdit = new NextEdit(started, () => settings, today, media);
+    const unsure = new Unsure(started, nextEdit);
     const readAgain = () => {
         const before = settings;
         settings = readSettings();
         void (needsRestart(before, settings) ? started.restart(settings) : started.configure(settings));
+        nextEdit.redraw();
     };
 
     const commands: Record<string, (...parameters: never[]) => unknown> = {
         accept: (key?: unknown) => nextEdit.accept(key),
         acceptWord: () => nextEdit.acceptWord(),
-        ghostAccepted: (id: string) => nextEdit.ghostAccepted(id),
+        acceptHere: () => nextEdit.acceptHere(),
+        ghostAccepted: (suggestion: Suggestion) => nextEdit.ghostAccepted(suggestion),
         dismiss: () => nextEdit.dismiss(),
         forgetDismissed: () => forgetDismissed(started),
         next: () => nextEdit.cycle(1),
@@ -41,11 +50,21 @@ export function activate(context: vscode.ExtensionContext): void {
         snooze: () => snooze(started, settings.snoozeMinutes),
         wake: () => wake(started),
         toggleLanguage: () => toggleLanguage(),
-        menu: () => showMenu(statusBar.current(), vscode.window.activeTextEditor?.document.languageId),
+        menu: async () =>
+            showMenu({
+                status: statusBar.current(),
+                language: vscode.window.activeTextEditor?.document.languageId,
+                tally: today.tally(),
+                unsure: statusBar.current().state === "quiet" ? await unsure.look() : undefined,
+            }),
+        showUnsure: () => unsure.show(),
         restart: () => started.restart(),
-        setUpPython: async () => (await python.setUp(settings.python)) && started.restart(),
+        setUpPython: () => started.setUp(() => setUp(python, log, settings.python)),
+        chooseInterpreter: () =>
+            vscode.commands.executeCommand("workbench.action.openSettings", "likewise.python"),
         learn: () => learnFromRepository(python, settings, log),
         showLog: () => log.show(true),
+        practise: (language?: unknown) => practise(context.extensionUri, language),
         openWalkthrough: () =>
             vscode.commands.executeCommand(
                 "workbench.action.openWalkthrough",

@@ -32,7 +32,7 @@ export class GhostText implements vscode.InlineCompletionItemProvider {
         item.command = {
             title: "Accepted",
             command: "likewise.ghostAccepted",
-            arguments: [found.suggestion.id],
+            arguments: [found.suggestion],
         };
         return [item];
     }
@@ -56,6 +56,11 @@ export class GhostText implements vscode.InlineCompletionItemProvider {
     /** VS Code itself follows what is typed along the text, so it need not be asked. */
     follow(ghost: Ghost): void {
         this.shown = ghost;
+    }
+
+    /** Whether this text is all of the ghost text: then it was accepted. */
+    isAllOf(text: string | undefined): boolean {
+        return text !== undefined && text === this.shown?.text;
     }
 
     forget(): void {

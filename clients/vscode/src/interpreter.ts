@@ -6,6 +6,8 @@ import * as path from "node:path";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 import {
+    type Advice,
+    adviceFor,
     type Bundled,
     type Candidate,
     choose,
@@ -14,28 +16,20 @@ import {
     type Findings,
     findingsFrom,
     isNewEnough,
-    judge,
     type Launch,
-    OLDEST_PYTHON,
     OWN_FOLDER,
     PROBE,
-    type Refusal,
+    pythonIn,
     shellLine,
 } from "./python";
 
 const run = promisify(execFile);
 const PROBE_MILLISECONDS = 15_000;
-/** How often to look whether the user has run the command. */
-const LOOK_AGAIN_MILLISECONDS = 3000;
 const isWindows = process.platform === "win32";
 
-/** No interpreter can run the language server; the message says what to do. */
+/** No interpreter can run the language server; the advice says what to do. */
 export class NoPython {
-    readonly message: string;
-
-    constructor(readonly refusals: readonly Refusal[]) {
-        this.message = explain(refusals);
-    }
+    constructor(readonly advice: Advice) {}
 }
 
 export class PythonFinder implements vscode.Disposable {
@@ -67,10 +61,13 @@ export class PythonFinder implements vscode.Disposable {
         if ("python" in found) {
             return found;
         }
-        for (const { candidate, why } of found) {
+        for (const { candidate, why, command } of found) {
             this.log.warn(`${candidate.python} (${candidate.origin}) cannot run Likewise: ${why}`);
+            if (command !== undefined) {
+                this.log.info(`This would help: ${shellLine(command)}`);
+            }
         }
-        return new NoPython(found);
+        return new NoPython(adviceFor(found, this.bundled));
     }
 
     dispose(): void {
@@ -78,93 +75,17 @@ export class PythonFinder implements vscode.Disposable {
         this.selections.dispose();
     }
 
-    /** Makes a private environment with all that Likewise needs. True when there is something new to start with. */
-    async setUp(setting: string): Promise<boolean> {
+    /** Says in one sentence why nothing runs, with one way out; the log has the rest. */
+    async tell({ advice }: NoPython): Promise<void> {
+        if ((await vscode.window.showInformationMessage(advice.message, advice.button)) !== undefined) {
+            await vscode.commands.executeCommand(advice.command);
+        }
+    }
+
+    /** What a private environment is made from, and where; undefined when this build carries no packages. */
+    get plan(): { readonly environment: string; readonly requirements: string } | undefined {
         const { requirements } = this.bundled;
-        if (requirements === undefined) {
-            void vscode.window.showWarningMessage(
-                "This build of Likewise carries no Python packages; install it from its checkout.",
-            );
-            return false;
-        }
-        const python = await this.newEnoughPython(setting);
-        if (python === undefined) {
-            const oldest = OLDEST_PYTHON.join(".");
-            void vscode.window.showErrorMessage(
-                `Likewise needs Python ${oldest} or newer; install it first.`,
-            );
-            return false;
-        }
-        const steps = [
-            [python, "-m", "venv", this.ownEnvironment],
-            [this.ownPython(), "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements],
-        ];
-        const options = {
-            location: vscode.ProgressLocation.Notification,
-            title: "Likewise: making a private Python environment",
-        };
-        try {
-            await vscode.window.withProgress(options, async () => {
-                for (const [command, ...parameters] of steps) {
-                    this.log.info(shellLine([command as string, ...parameters]));
-                    await run(command as string, parameters, {
-                        cwd: OWN_FOLDER,
-                        env: environmentFor(undefined, process.env),
-                    });
-                }
-            });
-            return true;
-        } catch (error) {
-            this.log.error(`The environment could not be made: ${error}`);
-            const choice = await vscode.window.showErrorMessage(
-                "Likewise could not make its Python environment.",
-                "Show the Log",
-            );
-            if (choice !== undefined) {
-                this.log.show();
-            }
-            return false;
-        }
-    }
-
-    /** Says why nothing runs, and offers each way out. */
-    async tell({ message, refusals }: NoPython): Promise<void> {
-        const helpful = helpfulOf(refusals);
-        const buttons = [
-            ...(this.bundled.requirements === undefined ? [] : ["Set Up for Me"]),
-            ...(helpful === undefined ? [] : ["Copy Command"]),
-            "Choose Interpreter",
-        ];
-        switch (await vscode.window.showErrorMessage(message, ...buttons)) {
-            case "Set Up for Me":
-                await vscode.commands.executeCommand("likewise.setUpPython");
-                break;
-            case "Copy Command":
-                await this.waitForCommand(helpful as Helpful);
-                break;
-            case "Choose Interpreter":
-                await vscode.commands.executeCommand("workbench.action.openSettings", "likewise.python");
-                break;
-        }
-    }
-
-    /** Copies the command and starts as soon as it has helped, or until the user has had enough. */
-    private async waitForCommand({ candidate, command }: Helpful): Promise<void> {
-        await vscode.env.clipboard.writeText(shellLine(command));
-        const options = {
-            location: vscode.ProgressLocation.Notification,
-            title: "Likewise: the command is copied. Run it in a terminal; Likewise starts when it is done.",
-            cancellable: true,
-        };
-        await vscode.window.withProgress(options, async (_, cancellation) => {
-            while (!cancellation.isCancellationRequested) {
-                await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
-                if (!("why" in judge(candidate, this.bundled, await this.probe(candidate.python)))) {
-                    await vscode.commands.executeCommand("likewise.restart");
-                    return;
-                }
-            }
-        });
+        return requirements === undefined ? undefined : { environment: this.ownEnvironment, requirements };
     }
 
     private async candidates(setting: string): Promise<Candidate[]> {
@@ -189,7 +110,7 @@ export class PythonFinder implements vscode.Disposable {
     }
 
     /** One to make the environment with, which needs nothing but to be new enough. */
-    private async newEnoughPython(setting: string): Promise<string | undefined> {
+    async newEnoughPython(setting: string): Promise<string | undefined> {
         const named = setting === "" ? [] : [{ python: setting }];
         for (const { python } of [...named, ...(await this.usualCandidates())]) {
             const found = await this.probe(python);
@@ -236,23 +157,8 @@ export class PythonFinder implements vscode.Disposable {
     }
 
     private ownPython(): string {
-        return path.join(this.ownEnvironment, ...(isWindows ? ["Scripts", "python.exe"] : ["bin", "python"]));
+        return pythonIn(this.ownEnvironment, process.platform);
     }
-}
-
-type Helpful = Refusal & { readonly command: readonly string[] };
-
-function helpfulOf(refusals: readonly Refusal[]): Helpful | undefined {
-    return refusals.find((refusal): refusal is Helpful => refusal.command !== undefined);
-}
-
-function explain(refusals: readonly Refusal[]): string {
-    const reasons = refusals.map(
-        ({ candidate, why }) => `${candidate.python} (${candidate.origin}): ${why}.`,
-    );
-    const helpful = helpfulOf(refusals);
-    const advice = helpful === undefined ? [] : [`Run: ${shellLine(helpful.command)}`];
-    return ["Likewise found no Python to run with.", ...reasons, ...advice].join(" ");
 }
 
 /** The part of the Python extension's interface that we use. */

@@ -1,16 +1,23 @@
 /** The next edit in the active editor: what is on offer, how it is shown, and what the user does with it. */
 
 import * as vscode from "vscode";
+import { Chain } from "./chain";
 import { setContextKeys } from "./contextKeys";
 import { Decorations, rangeOf } from "./decorations";
 import { type Display, displayOf } from "./display";
+import { isCursorInIndentation, linesOf, moveCursor, positionOf, snapshotOf, viewportOf } from "./editors";
 import { GhostText } from "./ghostText";
+import { Gutter } from "./gutter";
+import { SuggestionHover } from "./hover";
+import { notesFor, placeFor } from "./label";
 import { landingOf, restingPlace } from "./landing";
-import { chosenOf, cycle, isFor, type Offer, offerFrom, typedAlong } from "./offer";
-import { after, isEqual, type LineText } from "./positions";
+import { nextWordOf } from "./nextWord";
+import { chosenOf, cycle, isFor, type Offer, offerFrom, offerOf, typedAlong } from "./offer";
+import { after, isEqual } from "./positions";
 import {
     notifications,
     type Position,
+    type Range,
     type Suggestion,
     type SuggestionNotice,
     serverCommands,
@@ -18,28 +25,41 @@ import {
 import { isServed, type LanguageServer } from "./server";
 import type { Settings } from "./settings";
 import { SuggestWidget } from "./suggestWidget";
-import { acceptKey, isInIndentation } from "./tab";
+import { acceptKey } from "./tab";
+import type { Today } from "./today";
+import { suits, wordAt } from "./typing";
 import { isWordComplete } from "./word";
 
 /** A drawing outlives its text by this long: most often the next notice draws the same again, and nothing flickers. */
 const LINGER_MILLISECONDS = 150;
-/** After an accept the next edit is on its way for about this long; a Tab pressed meanwhile was meant for it. */
-const AWAIT_MILLISECONDS = 400;
+/** After an accept the next edit is on its way for at most this long; a Tab pressed meanwhile was meant for it. */
+const AWAIT_MILLISECONDS = 1500;
+/** For this long the end of a chain is told, and a Tab that comes too late does nothing. */
+const DONE_MILLISECONDS = 1500;
 
 export class NextEdit implements vscode.Disposable {
     /** By document: what is offered in one stays there while the user looks at another. */
     private readonly offers = new Map<string, Offer>();
     /** Where our own jump put the cursor, while it still stands there: what it led to is then drawn, not ghost text. */
     private landed: Position | undefined;
+    /** Where the newest typing in the active editor ended, while the cursor still stands there. */
+    private typed: { readonly uri: string; readonly at: Position } | undefined;
+    private readonly chain = new Chain();
     /** Runs while a suggestion was just accepted and the next one is not known. */
     private awaiting: NodeJS.Timeout | undefined;
+    /** Runs while the end of a chain is told. */
+    private done: NodeJS.Timeout | undefined;
     private lingering: NodeJS.Timeout | undefined;
     private announced: string | undefined;
     /** The document and version for which the list of completions was closed. */
     private closedFor: string | undefined;
     private isHidden = false;
+    private isApplying = false;
+    /** Where the label of the newest drawing stands. */
+    private label: Position | undefined;
 
     private readonly decorations = new Decorations();
+    private readonly gutter: Gutter;
     private readonly ghostText = new GhostText((document, position) => this.lookUp(document, position));
     private readonly suggestWidget = new SuggestWidget(() => this.refresh());
     private readonly subscriptions: vscode.Disposable[];
@@ -47,16 +67,36 @@ export class NextEdit implements vscode.Disposable {
     constructor(
         private readonly server: LanguageServer,
         private readonly settings: () => Settings,
+        private readonly today: Today,
+        media: vscode.Uri,
     ) {
+        this.gutter = new Gutter(media);
+        const hover = new SuggestionHover((document) => {
+            const found = this.isHidden ? undefined : this.found();
+            const isShown = found !== undefined && found.editor.document === document;
+            return isShown ? { suggestion: found.suggestion, label: this.label } : undefined;
+        });
         this.subscriptions = [
             this.decorations,
+            this.gutter,
             this.suggestWidget,
             vscode.languages.registerInlineCompletionItemProvider({ pattern: "**" }, this.ghostText),
+            vscode.languages.registerHoverProvider({ pattern: "**" }, hover),
             server.onSuggestion((notice) => this.receive(notice)),
             server.onStart(() => this.focus(vscode.window.activeTextEditor)),
             server.onEnd(() => this.forgetAll()),
             vscode.workspace.onDidChangeTextDocument((event) => this.documentChanged(event)),
-            vscode.window.onDidChangeTextEditorSelection((event) => this.cursorMoved(event.textEditor)),
+            vscode.window.onDidChangeTextEditorSelection((event) => {
+                if (isByHand(event.kind)) {
+                    this.endDone();
+                }
+                this.cursorMoved(event.textEditor);
+            }),
+            vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => {
+                if (textEditor === vscode.window.activeTextEditor && this.found() !== undefined) {
+                    this.refresh(); // what cannot be seen must not be taken with Tab
+                }
+            }),
             vscode.window.onDidChangeActiveTextEditor((editor) => this.focus(editor)),
             vscode.workspace.onDidCloseTextDocument((document) =>
                 this.offers.delete(document.uri.toString()),
@@ -73,7 +113,7 @@ export class NextEdit implements vscode.Disposable {
     async accept(key?: unknown): Promise<void> {
         const found = this.found();
         if (found === undefined) {
-            if (key === "tab" && this.awaiting === undefined) {
+            if (key === "tab" && this.awaiting === undefined && this.done === undefined) {
                 await vscode.commands.executeCommand("tab"); // the key came before the news that nothing is on offer
             }
             return;
@@ -92,27 +132,49 @@ export class NextEdit implements vscode.Disposable {
         }
     }
 
+    /** Applies what is shown, near or far: the mouse has shown it to the user. */
+    async acceptHere(): Promise<void> {
+        const found = this.found();
+        if (found !== undefined) {
+            await this.apply(found.editor, found.suggestion);
+        }
+    }
+
     async acceptWord(): Promise<void> {
-        const suggestion = this.current();
-        if (suggestion !== undefined) {
+        const found = this.found();
+        if (found === undefined) {
+            return;
+        }
+        const { editor, suggestion, display } = found;
+        if (display.kind === "ghost") {
             await vscode.commands.executeCommand("editor.action.inlineSuggest.acceptNextWord");
             await this.server.execute(serverCommands.acceptWord, suggestion.id);
+        } else if (display.kind === "far") {
+            this.jump(editor, suggestion);
+        } else {
+            await this.applyWord(editor, suggestion);
         }
     }
 
     /** VS Code has inserted our ghost text. */
-    async ghostAccepted(id: string): Promise<void> {
+    async ghostAccepted(suggestion: Suggestion): Promise<void> {
+        const editor = vscode.window.activeTextEditor;
         this.ghostText.forget();
+        if (editor !== undefined) {
+            this.chain.accept(editor.document.uri.toString());
+        }
+        this.today.accepted(suggestion, 1);
         if (this.found() === undefined) {
             this.awaitNext();
         }
-        await this.server.execute(serverCommands.accept, id);
+        await this.server.execute(serverCommands.accept, suggestion.id);
     }
 
     async dismiss(): Promise<void> {
         const found = this.found();
         if (found !== undefined) {
             this.offers.delete(found.offer.uri);
+            this.chain.break();
             this.hide();
             await this.server.execute(serverCommands.dismiss, found.suggestion.id);
         }
@@ -125,6 +187,20 @@ export class NextEdit implements vscode.Disposable {
             this.landed = undefined;
             this.refresh();
         }
+    }
+
+    /** Shows a suggestion that is not sure enough by itself, because the user asked for it. */
+    offerAnyway(document: vscode.TextDocument, version: number, suggestion: Suggestion): void {
+        if (document.version === version) {
+            const { uri } = snapshotOf(document);
+            this.offers.set(uri, offerOf(uri, version, [suggestion]));
+            this.refresh();
+        }
+    }
+
+    /** The settings have changed. */
+    redraw(): void {
+        this.refresh();
     }
 
     /** Nothing of ours is drawn while something else shows its own. */
@@ -160,11 +236,15 @@ export class NextEdit implements vscode.Disposable {
             this.offers.set(uri, offer);
         }
         if (document?.uri.toString() === uri) {
+            const isAwaited = this.awaiting !== undefined;
             this.endAwaiting();
             if (offer === undefined) {
                 this.endLingering();
             }
             this.refresh();
+            if (isAwaited && this.found() === undefined) {
+                this.tellDone();
+            }
         }
     }
 
@@ -178,11 +258,17 @@ export class NextEdit implements vscode.Disposable {
             this.offers.delete(uri);
             return;
         }
+        const only = contentChanges.length === 1 ? contentChanges[0] : undefined;
+        this.endDone();
+        this.typed =
+            this.isApplying || only === undefined
+                ? undefined
+                : { uri, at: after(positionOf(only.range.start), only.text) };
         if (offer === undefined) {
+            this.chain.break();
             this.endAwaiting(); // the user goes on without waiting
             return;
         }
-        const only = contentChanges.length === 1 ? contentChanges[0] : undefined;
         const rest = only && typedAlong(offer, only, document.version);
         this.landed = undefined;
         if (rest !== undefined) {
@@ -190,6 +276,9 @@ export class NextEdit implements vscode.Disposable {
             const { range, newText } = chosenOf(rest);
             this.ghostText.follow({ kind: "ghost", position: range.start, text: newText });
             return;
+        }
+        if (!this.isApplying && !this.ghostText.isAllOf(only?.text)) {
+            this.chain.break();
         }
         this.offers.delete(uri);
         this.ghostText.forget(); // VS Code asks again at each change, and gets nothing
@@ -204,6 +293,9 @@ export class NextEdit implements vscode.Disposable {
         if (this.landed !== undefined && !isEqual(this.landed, editor.selection.active)) {
             this.landed = undefined;
         }
+        if (this.typed !== undefined && !isEqual(this.typed.at, editor.selection.active)) {
+            this.typed = undefined;
+        }
         this.suggestWidget.noteMove(editor.document);
         this.server.send(notifications.cursor, {
             textDocument: { uri: editor.document.uri.toString(), version: editor.document.version },
@@ -214,6 +306,8 @@ export class NextEdit implements vscode.Disposable {
 
     private focus(editor: vscode.TextEditor | undefined): void {
         this.landed = undefined;
+        this.typed = undefined;
+        this.chain.break();
         this.endAwaiting();
         this.hide();
         if (editor !== undefined && isServed(editor.document)) {
@@ -229,18 +323,36 @@ export class NextEdit implements vscode.Disposable {
 
     private async apply(editor: vscode.TextEditor, suggestion: Suggestion): Promise<void> {
         this.awaitNext();
-        // VS Code refuses the edit if its text has moved on since the version that we see here.
-        const isApplied = await editor.edit((edit) =>
-            edit.replace(rangeOf(suggestion.range), suggestion.newText),
-        );
-        if (!isApplied) {
+        if (!(await this.replace(editor, suggestion.range, suggestion.newText))) {
             this.endAwaiting();
             return;
         }
+        this.chain.accept(editor.document.uri.toString());
+        this.today.accepted(suggestion, 1);
         const end = after(suggestion.range.start, suggestion.newText);
         const place = restingPlace(end, linesOf(editor.document));
         moveCursor(editor, place, vscode.TextEditorRevealType.Default);
         await this.server.execute(serverCommands.accept, suggestion.id);
+    }
+
+    private async applyWord(editor: vscode.TextEditor, suggestion: Suggestion): Promise<void> {
+        const { difference, end, isLast } = nextWordOf(suggestion);
+        if (isLast) {
+            await this.apply(editor, suggestion);
+        } else if (await this.replace(editor, difference.removed, difference.addedText)) {
+            moveCursor(editor, end, vscode.TextEditorRevealType.Default);
+            await this.server.execute(serverCommands.acceptWord, suggestion.id);
+        }
+    }
+
+    /** VS Code refuses the edit if its text has moved on since the version that we see here. */
+    private async replace(editor: vscode.TextEditor, range: Range, text: string): Promise<boolean> {
+        this.isApplying = true;
+        try {
+            return await editor.edit((edit) => edit.replace(rangeOf(range), text));
+        } finally {
+            this.isApplying = false;
+        }
     }
 
     /** What is on offer for exactly this text, as it is shown when the cursor stands there. */
@@ -250,8 +362,19 @@ export class NextEdit implements vscode.Disposable {
             return undefined;
         }
         const suggestion = chosenOf(offer);
+        const lines = linesOf(document);
+        const word = this.typed?.uri === offer.uri ? wordAt(this.typed.at, lines) : undefined;
+        if (word !== undefined && !suits(suggestion, word)) {
+            return undefined;
+        }
         const hasJumped = this.landed !== undefined && isEqual(this.landed, position);
-        return { offer, suggestion, display: displayOf(suggestion, position, linesOf(document), hasJumped) };
+        const editor = vscode.window.activeTextEditor;
+        const display = displayOf(suggestion, position, lines, {
+            // Tab in ghost text is VS Code's.
+            isDrawn: hasJumped || this.settings().neverUseTab,
+            ...(editor?.document === document && { viewport: viewportOf(editor) }),
+        });
+        return { offer, suggestion, display };
     }
 
     private found() {
@@ -266,40 +389,48 @@ export class NextEdit implements vscode.Disposable {
         if (found === undefined) {
             this.ghostText.hide();
             this.setKeys(undefined);
-            if (this.lingering === undefined) {
-                this.decorations.clear();
+            if (this.lingering === undefined && this.done === undefined) {
+                this.clear();
             }
             return;
         }
         this.endLingering();
+        this.endDone();
         const { editor, offer, suggestion, display } = found;
-        if (display.kind !== "ghost") {
-            this.closeSuggestWidget(editor, offer);
-        }
-        this.decorations.show(editor, display, {
-            accept: acceptKey({
-                "likewise.inIndentation": isCursorInIndentation(editor),
-                editorHasSelection: !editor.selection.isEmpty,
-                editorHasMultipleSelections: editor.selections.length > 1,
-                suggestWidgetVisible: this.suggestWidget.mayBeOpen(editor.document),
-            }),
-            chosen: offer.chosen,
-            count: offer.choices.length,
-        });
         if (display.kind === "ghost") {
             this.ghostText.show(display);
         } else {
+            this.closeSuggestWidget(editor, offer);
             this.ghostText.hide();
         }
+        const place = placeFor(display, viewportOf(editor), linesOf(editor.document));
+        this.label = display.kind === "ghost" ? undefined : place;
         this.setKeys(found);
+        const key = acceptKey({
+            "likewise.shown": place !== undefined && !this.settings().neverUseTab,
+            "likewise.inIndentation": isCursorInIndentation(editor),
+            editorHasSelection: !editor.selection.isEmpty,
+            editorHasMultipleSelections: editor.selections.length > 1,
+            suggestWidgetVisible: this.suggestWidget.mayBeOpen(editor.document),
+        });
+        const facts = { key, placesLeft: suggestion.placesLeft, others: offer.choices.length - 1 };
+        this.decorations.show(editor, display, { place, key, notes: notesFor(display, facts) });
+        this.gutter.show(editor, display);
         this.announce(suggestion);
     }
 
     private hide(): void {
         this.endLingering();
-        this.decorations.clear();
+        this.endDone();
+        this.clear();
         this.ghostText.hide();
         this.setKeys(undefined);
+    }
+
+    private clear(): void {
+        this.label = undefined;
+        this.decorations.clear();
+        this.gutter.clear();
     }
 
     private forgetAll(): void {
@@ -334,6 +465,28 @@ export class NextEdit implements vscode.Disposable {
         this.setKeys(this.found());
     }
 
+    /** Says that nothing is left, and lets a Tab that was meant for one more place do nothing. */
+    private tellDone(): void {
+        const editor = vscode.window.activeTextEditor;
+        const words = this.chain.end();
+        if (editor === undefined || words === undefined) {
+            return;
+        }
+        this.gutter.clear();
+        this.decorations.say(editor, words);
+        this.done = setTimeout(() => this.endDone(), DONE_MILLISECONDS);
+        this.setKeys(undefined);
+    }
+
+    private endDone(): void {
+        if (this.done !== undefined) {
+            clearTimeout(this.done);
+            this.done = undefined;
+            this.decorations.clear();
+            this.setKeys(this.found());
+        }
+    }
+
     /**
      * Closes the list of completions once for each text, if the typed word needs none: it covers the offer and takes
      * Tab. One that the user opens after that stays.
@@ -355,6 +508,7 @@ export class NextEdit implements vscode.Disposable {
     private announce(suggestion: Suggestion): void {
         if (this.announced !== suggestion.id) {
             this.announced = suggestion.id;
+            this.today.offered();
             this.server.send(notifications.shown, { item: { command: { arguments: [suggestion.id] } } });
         }
     }
@@ -362,8 +516,10 @@ export class NextEdit implements vscode.Disposable {
     private setKeys(found: { readonly offer: Offer; readonly display: Display } | undefined): void {
         const editor = vscode.window.activeTextEditor;
         const isDrawn = found !== undefined && found.display.kind !== "ghost";
+        const isSeen = isDrawn && this.label !== undefined;
+        const isOver = this.awaiting !== undefined || this.done !== undefined;
         setContextKeys({
-            shown: isDrawn || this.awaiting !== undefined,
+            shown: (isSeen || isOver) && !this.settings().neverUseTab,
             offered: found !== undefined,
             alternatives: found !== undefined && found.offer.choices.length > 1,
             inIndentation: editor !== undefined && isCursorInIndentation(editor),
@@ -371,29 +527,8 @@ export class NextEdit implements vscode.Disposable {
     }
 }
 
-function isCursorInIndentation({ document, selection }: vscode.TextEditor): boolean {
-    const { line, character } = document.validatePosition(selection.active); // a change is known before the cursor's move
-    return isInIndentation(document.lineAt(line).text, character);
-}
-
-function linesOf(document: vscode.TextDocument): LineText {
-    return (line) => (line >= 0 && line < document.lineCount ? document.lineAt(line).text : "");
-}
-
-function snapshotOf(document: vscode.TextDocument): { uri: string; version: number } {
-    return { uri: document.uri.toString(), version: document.version };
-}
-
-function positionOf({ line, character }: vscode.Position): Position {
-    return { line, character };
-}
-
-function moveCursor(
-    editor: vscode.TextEditor,
-    { line, character }: Position,
-    reveal: vscode.TextEditorRevealType,
-): void {
-    const position = new vscode.Position(line, character);
-    editor.selection = new vscode.Selection(position, position);
-    editor.revealRange(editor.selection, reveal);
+/** Whether the user moved the cursor, not a command or we ourselves. */
+function isByHand(kind: vscode.TextEditorSelectionChangeKind | undefined): boolean {
+    const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
+    return kind === Keyboard || kind === Mouse;
 }

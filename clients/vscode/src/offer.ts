@@ -36,6 +36,11 @@ export function offerFrom(notice: SuggestionNotice, earlier?: Offer): Offer | un
     return { uri: notice.uri, version: notice.version, choices, chosen: Math.max(kept, 0) };
 }
 
+/** An offer of these choices; the first is shown. */
+export function offerOf(uri: string, version: number, choices: readonly Suggestion[]): Offer {
+    return { uri, version, choices, chosen: 0 };
+}
+
 export function chosenOf(offer: Offer): Suggestion {
     return offer.choices[offer.chosen] as Suggestion;
 }

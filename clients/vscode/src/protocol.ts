@@ -26,6 +26,8 @@ export interface Suggestion {
     readonly oldText: string;
     readonly confidence: number;
     readonly because: readonly Reason[];
+    /** Places where the same change is left, this one included. */
+    readonly placesLeft: number;
 }
 
 /** `likewise/suggestion`: what the server would edit next in this version of the document, or why nothing. */
@@ -37,7 +39,8 @@ export interface SuggestionNotice {
     readonly silence: string | null;
 }
 
-export type State = "starting" | "ready" | "thinking" | "quiet" | "snoozed" | "off" | "trouble";
+/** `setup` is this client's own: nothing can run yet. */
+export type State = "starting" | "setup" | "ready" | "thinking" | "quiet" | "snoozed" | "off" | "trouble";
 
 /** `likewise/status` */
 export interface Status {
@@ -67,6 +70,12 @@ export interface Places {
     readonly edits: readonly Place[];
 }
 
+/** The answer to `likewise.lsp.candidate`: the likeliest next edit, whether or not it is sure enough. */
+export interface UnsureCandidate {
+    readonly version: number;
+    readonly suggestion: Suggestion | null;
+}
+
 export const notifications = {
     suggestion: "likewise/suggestion",
     status: "likewise/status",
@@ -82,5 +91,6 @@ export const serverCommands = {
     forgetDismissed: "likewise.lsp.forgetDismissed",
     explain: "likewise.lsp.explain",
     everywhere: "likewise.lsp.everywhere",
+    candidate: "likewise.lsp.candidate",
     snooze: "likewise.lsp.snooze",
 } as const;

@@ -1,5 +1,7 @@
 /** Which Python runs the language server, and what to tell the user when none can. Processes are run by the caller. */
 
+import { posix, win32 } from "node:path";
+
 export const OLDEST_PYTHON: readonly [number, number] = [3, 11];
 
 /** An interpreter to try, in the words that the user knows it by. */
@@ -89,6 +91,71 @@ export function judge(candidate: Candidate, bundled: Bundled, found: Findings | 
     }
     return { ...candidate, packages };
 }
+
+/** What to tell a user when nothing can run the language server: one sentence, and the command of one button. */
+export function adviceFor(refusals: readonly Refusal[], bundled: Bundled): Advice {
+    const canSetUp =
+        bundled.requirements !== undefined && refusals.some(({ command }) => command !== undefined);
+    if (canSetUp) {
+        return {
+            message: "Likewise needs a few Python libraries before it can start.",
+            button: "Set Up",
+            command: "likewise.setUpPython",
+        };
+    }
+    return {
+        message: `Likewise found no Python ${OLDEST_PYTHON.join(".")} or newer to run with.`,
+        button: "Choose Interpreter",
+        command: "likewise.chooseInterpreter",
+    };
+}
+
+export interface Advice {
+    readonly message: string;
+    readonly button: string;
+    readonly command: string;
+}
+
+/** The interpreter of a virtual environment. */
+export function pythonIn(environment: string, platform: NodeJS.Platform): string {
+    return platform === "win32"
+        ? win32.join(environment, "Scripts", "python.exe")
+        : posix.join(environment, "bin", "python");
+}
+
+/** The commands that make a private environment with all that Likewise needs. `uv` does it faster where it is installed. */
+export function setUpCommands(
+    python: string,
+    environment: string,
+    requirements: string,
+    { hasUv, platform }: { readonly hasUv: boolean; readonly platform: NodeJS.Platform },
+): readonly (readonly string[])[] {
+    const own = pythonIn(environment, platform);
+    return hasUv
+        ? [
+              ["uv", "venv", "--python", python, environment],
+              ["uv", "pip", "install", "--python", own, "-r", requirements],
+          ]
+        : [
+              [python, "-m", "venv", environment],
+              [own, "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements],
+          ];
+}
+
+/** A line that pip or uv prints, as the progress shows it; undefined when it says nothing to a user. */
+export function progressFrom(line: string): string | undefined {
+    const [, verb, what] =
+        /^\s*(Collecting|Downloading|Installing|Prepared|Resolved|Installed|Processing)\b(.*)$/.exec(line) ??
+        [];
+    if (verb === undefined || what === undefined) {
+        return undefined;
+    }
+    const names = what.replace(/https?:\/\/\S*\/|(?<=\s)\S*[\\/](?=\S+\.whl)/, "").replace(/\s+/g, " ");
+    const text = `${verb}${names}`.trim();
+    return text.length <= LIMIT_PROGRESS ? text : `${text.slice(0, LIMIT_PROGRESS - 1)}…`;
+}
+
+const LIMIT_PROGRESS = 60;
 
 function installCommand(python: string, bundled: Bundled, missing: readonly string[]): readonly string[] {
     const what = bundled.requirements === undefined ? missing : ["-r", bundled.requirements];

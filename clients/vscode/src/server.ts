@@ -67,12 +67,19 @@ export class LanguageServer implements vscode.Disposable {
             this.statuses.fire({ state: "starting", reason: "starting", message: "looking for Python" });
             const launch = await this.python.find(this.settings.python);
             if (launch instanceof NoPython) {
-                this.trouble(launch.message);
+                this.statuses.fire({ state: "setup", reason: "python", message: launch.advice.message });
                 void this.python.tell(launch);
             } else {
                 await this.begin(launch);
             }
         });
+    }
+
+    /** Lets `make` set up Python, then starts with it. */
+    async setUp(make: () => Promise<boolean>): Promise<void> {
+        this.statuses.fire({ state: "starting", reason: "set-up", message: "Python is being set up" });
+        await make();
+        await this.restart(); // also when it was cancelled: then the status says again what is missing
     }
 
     /** Another interpreter may be the one to use now. A server that runs with it already goes on, with what it knows. */

@@ -25,6 +25,7 @@ export interface Settings {
     readonly enabled: boolean;
     readonly python: string;
     readonly jumpAndApply: boolean;
+    readonly neverUseTab: boolean;
     readonly snoozeMinutes: number;
     readonly server: ServerOptions;
 }
@@ -44,6 +45,7 @@ export function settingsFrom(read: ReadSetting): Settings {
         enabled: read("enabled") !== false,
         python: text("python") ?? "",
         jumpAndApply: read("jumpAndApply") === true,
+        neverUseTab: read("neverUseTab") === true,
         snoozeMinutes: typeof minutes === "number" && minutes > 0 ? minutes : 30,
         server: {
             push: true,

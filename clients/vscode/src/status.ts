@@ -11,6 +11,7 @@ export interface StatusLine {
 
 const ICONS: Record<State, string> = {
     starting: "$(loading~spin)",
+    setup: "$(tools)",
     ready: "$(check-all)",
     thinking: "$(loading~spin)",
     quiet: "$(check-all)",
@@ -22,6 +23,7 @@ const ICONS: Record<State, string> = {
 /** What stands behind the name in the status bar; states in which Likewise simply works show the name alone. */
 const LABELS: Record<State, string> = {
     starting: ": starting",
+    setup: ": set up",
     ready: "",
     thinking: "",
     quiet: "",
@@ -32,6 +34,7 @@ const LABELS: Record<State, string> = {
 
 const SENTENCES: Record<State, string> = {
     starting: "Likewise is starting",
+    setup: "Likewise needs to be set up",
     ready: "Likewise is ready",
     thinking: "Likewise is thinking",
     quiet: "Likewise is quiet",
@@ -40,18 +43,23 @@ const SENTENCES: Record<State, string> = {
     trouble: "Likewise is in trouble",
 };
 
+/** A click helps; where it does nothing special it opens the menu. */
+const CLICKS: Partial<Record<State, readonly [command: string, words: string]>> = {
+    setup: ["likewise.setUpPython", "Click to set it up."],
+    trouble: ["likewise.showLog", "Click for the log."],
+};
+
 /** Nothing is wrong, or the user asked for it. */
 const SELF_EXPLAINING: ReadonlySet<State> = new Set(["thinking", "snoozed"]);
 
 export function statusLine(status: Status): StatusLine {
     const { state } = status;
     const isWarning = state === "trouble";
+    const [command, click] = CLICKS[state] ?? ["likewise.menu", "Click for what you can do."];
     return {
         text: `${ICONS[state]} Likewise${LABELS[state]}`,
-        tooltip: [sentence(status), isWarning ? "Click for the log." : "Click for what you can do."].join(
-            "\n",
-        ),
-        command: isWarning ? "likewise.showLog" : "likewise.menu",
+        tooltip: `${sentence(status)}\n${click}`,
+        command,
         isWarning,
     };
 }

@@ -1,6 +1,7 @@
 /** The status bar item, and the menu behind it. */
 
 import * as vscode from "vscode";
+import { menuEntries, type Situation } from "./menu";
 import type { Status } from "./protocol";
 import { statusLine } from "./status";
 
@@ -52,30 +53,10 @@ export class StatusBar implements vscode.Disposable {
     }
 }
 
-/** What the user can do now, one entry a command. */
-export async function showMenu(status: Status, language: string | undefined): Promise<void> {
-    const entry = (label: string, command: string, ...parameters: unknown[]) => ({
-        label,
-        command,
-        parameters,
-    });
-    const entries = [
-        status.state === "snoozed"
-            ? entry("$(bell) Wake up", "likewise.wake")
-            : entry("$(bell-slash) Snooze…", "likewise.snooze"),
-        ...(language === undefined
-            ? []
-            : [entry(`$(code) Turn on or off for ${language}`, "likewise.toggleLanguage")]),
-        entry("$(replace-all) Apply everywhere…", "likewise.everywhere"),
-        entry("$(question) Why this?", "likewise.why"),
-        entry("$(mortar-board) Learn from my repository…", "likewise.learn"),
-        entry("$(gear) Settings", "workbench.action.openSettings", "@ext:likewise.likewise"),
-        entry("$(debug-restart) Restart the language server", "likewise.restart"),
-        entry("$(output) Show the log", "likewise.showLog"),
-        entry("$(book) Get started", "likewise.openWalkthrough"),
-    ];
-    const title = statusLine(status).tooltip.split("\n")[0] as string;
-    const picked = await vscode.window.showQuickPick(entries, { title });
+/** What the user can do now. The state stands above it. */
+export async function showMenu(situation: Situation): Promise<void> {
+    const title = statusLine(situation.status).tooltip.split("\n")[0] as string;
+    const picked = await vscode.window.showQuickPick(menuEntries(situation), { title });
     if (picked !== undefined) {
         await vscode.commands.executeCommand(picked.command, ...picked.parameters);
     }

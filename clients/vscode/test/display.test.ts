@@ -33,7 +33,9 @@ describe("ghost text", () => {
     });
 
     test("an insertion that our own jump led to is drawn, so that the second Tab finds it", () => {
-        expect(displayOf(replacing("", "bar", at(3, 4)), at(3, 4), undefined, true).kind).toBe("near");
+        expect(displayOf(replacing("", "bar", at(3, 4)), at(3, 4), undefined, { isDrawn: true }).kind).toBe(
+            "near",
+        );
     });
 
     test("a replacement that drops text is not, even at the cursor", () => {

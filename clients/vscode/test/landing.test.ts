@@ -41,7 +41,7 @@ describe("a jump lands", () => {
             for (let character = 0; character <= text.length; character++) {
                 const suggestion = replacing("", "new", at(line, character));
                 const landing = landingOf(suggestion, lineText);
-                expect(displayOf(suggestion, landing, lineText, true).kind).toBe("near");
+                expect(displayOf(suggestion, landing, lineText, { isDrawn: true }).kind).toBe("near");
                 expect(isInIndentation(lineText(landing.line), landing.character)).toBe(line >= 7);
             }
         }

@@ -70,6 +70,17 @@ test("the pure files import no vscode", () => {
         "serverLog",
         "learning",
         "word",
+        "wordDifference",
+        "view",
+        "label",
+        "typing",
+        "chain",
+        "nextWord",
+        "tally",
+        "hoverText",
+        "menu",
+        "reasons",
+        "examples",
     ];
     for (const { name, text } of sources.filter(({ name }) => pure.includes(name.replace(".ts", "")))) {
         expect(text, name).not.toMatch(/from "vscode/);

@@ -4,6 +4,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { describe, expect, test } from "vitest";
 import {
+    adviceFor,
     type Bundled,
     choose,
     commandFor,
@@ -14,6 +15,10 @@ import {
     judge,
     OWN_FOLDER,
     PROBE,
+    progressFrom,
+    pythonIn,
+    type Refusal,
+    setUpCommands,
     shellLine,
 } from "../src/python";
 
@@ -141,5 +146,73 @@ describe("the probe", () => {
         fs.writeFileSync(path.join(folder, "lsp", "__init__.py"), "");
         expect(probe(folder).hasLikewise).toBe(false);
         fs.rmSync(folder, { recursive: true });
+    });
+});
+
+describe("the set-up", () => {
+    const python = { linux: "/home/me/env/bin/python", win32: "C:\\Users\\me\\env\\Scripts\\python.exe" };
+
+    test("the interpreter of an environment has its place on each system", () => {
+        expect(pythonIn("/home/me/env", "linux")).toBe(python.linux);
+        expect(pythonIn("/Users/me/Library/Application Support/env", "darwin")).toBe(
+            "/Users/me/Library/Application Support/env/bin/python",
+        );
+        expect(pythonIn("C:\\Users\\me\\env", "win32")).toBe(python.win32);
+    });
+
+    test("takes pip, or uv where it is installed", () => {
+        const pip = setUpCommands("python", "C:\\Users\\me\\env", "C:\\r.txt", {
+            hasUv: false,
+            platform: "win32",
+        });
+        expect(pip).toEqual([
+            ["python", "-m", "venv", "C:\\Users\\me\\env"],
+            [python.win32, "-m", "pip", "install", "--disable-pip-version-check", "-r", "C:\\r.txt"],
+        ]);
+        const uv = setUpCommands("python3", "/home/me/env", "/r.txt", { hasUv: true, platform: "linux" });
+        expect(uv).toEqual([
+            ["uv", "venv", "--python", "python3", "/home/me/env"],
+            ["uv", "pip", "install", "--python", python.linux, "-r", "/r.txt"],
+        ]);
+    });
+
+    test.each([
+        [
+            "Collecting numpy (from -r /x/requirements.txt (line 3))",
+            "Collecting numpy (from -r /x/requirements.txt (line 3))",
+        ],
+        [
+            "  Downloading https://host/simple/numpy-2.0-cp311.whl (17.1 MB)",
+            "Downloading numpy-2.0-cp311.whl (17.1 MB)",
+        ],
+        ["Processing /tmp/wheels/numpy-2.0.whl", "Processing numpy-2.0.whl"],
+        ["Installing collected packages: a, b", "Installing collected packages: a, b"],
+        ["     |████████| 3 kB", undefined],
+    ])("of %j the user sees %j", (line, expected) => {
+        expect(progressFrom(line)).toBe(expected);
+    });
+
+    test("one sentence and one button: libraries that are missing can be set up", () => {
+        const lacking = judge(
+            { python: "/usr/bin/python3", origin: "on the path" },
+            { packages: "/p", requirements: "/p/requirements.txt" },
+            { version: [3, 12], hasLikewise: false, missing: ["fastapi", "numpy"] },
+        ) as Refusal;
+        const advice = adviceFor([lacking], { packages: "/p", requirements: "/p/requirements.txt" });
+        expect(advice).toMatchObject({ button: "Set Up", command: "likewise.setUpPython" });
+        expect(advice.message).not.toContain("/usr/bin");
+        expect(advice.message.match(/\./g)).toHaveLength(1);
+    });
+
+    test("without any new enough Python the user chooses one", () => {
+        const old = judge(
+            { python: "python3", origin: "on the path" },
+            { packages: "/p", requirements: "/p/requirements.txt" },
+            { version: [3, 9], hasLikewise: false, missing: [] },
+        ) as Refusal;
+        expect(adviceFor([old], { packages: "/p", requirements: "/p/requirements.txt" })).toMatchObject({
+            message: "Likewise found no Python 3.11 or newer to run with.",
+            button: "Choose Interpreter",
+        });
     });
 });

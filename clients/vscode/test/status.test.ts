@@ -18,13 +18,19 @@ describe("the status bar", () => {
             "Likewise is off here: Suggestions are off for this language.",
         ],
         ["trouble", "the service did not answer", "Likewise is in trouble: the service did not answer."],
-        ["trouble", "Likewise found no Python to run with.", "Likewise found no Python to run with."],
+        ["trouble", "Likewise lost its way.", "Likewise lost its way."],
+        [
+            "setup",
+            "Likewise needs a few Python libraries before it can start.",
+            "Likewise needs a few Python libraries before it can start.",
+        ],
     ])("says in words that it is %s: %s", (state, message, sentence) => {
         expect(line(state, message).tooltip.split("\n")[0]).toBe(sentence);
     });
 
     test.each<[State, string]>([
         ["starting", "Likewise: starting"],
+        ["setup", "Likewise: set up"],
         ["ready", "Likewise"],
         ["thinking", "Likewise"],
         ["quiet", "Likewise"],
@@ -43,6 +49,10 @@ describe("the status bar", () => {
 
     test("leads to the log when there is trouble", () => {
         expect(line("trouble")).toMatchObject({ command: "likewise.showLog", isWarning: true });
+    });
+
+    test("leads to the set-up when nothing can run yet, and that is no warning", () => {
+        expect(line("setup")).toMatchObject({ command: "likewise.setUpPython", isWarning: false });
     });
 
     test("falls back to the short reason", () => {

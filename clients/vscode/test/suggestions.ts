@@ -13,6 +13,7 @@ export function replacing(oldText: string, newText: string, start: Position): Su
         newText,
         confidence: 0.9,
         because: [],
+        placesLeft: 1,
     };
 }
 

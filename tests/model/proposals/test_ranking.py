@@ -37,6 +37,15 @@ def test_a_site_that_is_nearly_sure_is_not_skipped() -> None:
     assert rank(sites, [0.45, 0.9, 0.2], [0.1, 0.9, 0.1], [0, 1, 2]) == [0, 1]
 
 
+def test_each_site_tells_how_many_the_change_has() -> None:
+    candidates = [candidate(5), candidate(50), candidate(70, INSERT, 0), candidate(90)]
+    figures = [
+        np.array(each, np.float32) for each in ([0.9, 0.9, 0.6, 0.1], [0.9, 0.8, 0.3, 0.1], [0, 1, 0, 2])
+    ]
+    ranked = rank_candidates(candidates, figures[0], figures[1], figures[2], 0.5)
+    assert {each.number: each.places for each in ranked} == {0: 2, 1: 2, 2: 1}
+
+
 def test_nothing_is_shown_when_no_site_is_sure() -> None:
     assert rank([candidate(5), candidate(9)], [0.49, 0.45], [1.0, 1.0], [0, 1]) == []
 

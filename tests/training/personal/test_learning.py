@@ -62,24 +62,42 @@ def test_a_repository_becomes_a_measured_bundle_with_a_report(
     assert find_current(personal_folder()) is None
 
 
-def test_a_killed_command_goes_on_where_it_was(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--yes", "--minutes", "0", "--changes", "50", "--cases", "6"]
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "training.fit", *arguments],
-        cwd=repository,
-        env=os.environ | {"PYTHONPATH": str(_ROOT)},
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 300
-    while not (kept := list(work_folder().glob("examples/*/your-0000.npz"))):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+# A file that appears in the work folder in each part of the way.
+_MOMENTS = (
+    "plan.json",
+    "examples/*/your-0000.npz",
+    "thresholds.jsonl",
+    "before.jsonl",
+    "after.jsonl",
+)
+
+
+def test_a_command_that_is_killed_again_and_again_goes_on_where_it_was(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--yes", "--minutes", "0", "--changes", "40", "--cases", "6"]
+    kept: dict[Path, int] = {}
+    for moment in _MOMENTS:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "training.fit", *arguments],
+            cwd=repository,
+            env=os.environ | {"PYTHONPATH": str(_ROOT)},
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 600
+        while not list(work_folder().glob(moment)):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert read_plan(work_folder()) is not None
+        for path, written in kept.items():  # nothing that was made is made again
+            assert path.stat().st_mtime_ns == written
+        kept = {path: path.stat().st_mtime_ns for path in work_folder().glob("examples/*/your-????.npz")}
+        assert Library(personal_folder()).entries() == []
     assert kept
-    assert read_plan(work_folder()) is not None
     # The repository has grown: the stopped command goes on with what it had found.
     (repository / "rows.py").write_text("x = 1\n")
     git(repository, "commit", "-q", "-a", "-m", "more")
@@ -88,6 +106,16 @@ def test_a_killed_command_goes_on_where_it_was(repository: Path, capsys: pytest.
     assert "is continued" in captured.err
     assert "69 commits" in captured.out
     assert len(Library(personal_folder()).entries()) == 1
+    assert not work_folder().exists()
+
+
+def test_a_full_disk_is_told_before_anything_is_written(
+    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit, "_NEEDED_BYTES", 1 << 60)
+    assert fit.main(_SMALL) == 2
+    assert "make room and run the same command again" in capsys.readouterr().err
+    assert Library(personal_folder()).entries() == []
 
 
 def test_nobody_to_ask_is_an_error_that_names_the_option(

@@ -2,16 +2,12 @@
 // tests/data/vscode_stream.jsonl. usage: record.mjs --vsix FILE --python FILE --results FOLDER --out FILE [--code VERSION] [--only TEXT]
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { until, Workbench } from "../workbench.mjs";
 import { edits } from "./edits.mjs";
 
-const TEE = fileURLToPath(new URL("tee.mjs", import.meta.url));
-/** As VS Code comes: these change the text by themselves. */
+/** These change the text by themselves. */
 const HELPFUL = {
-    "editor.autoClosingBrackets": "languageDefined",
-    "editor.autoClosingQuotes": "languageDefined",
     "editor.autoIndent": "full",
     "editor.unusualLineTerminators": "off",
 };
@@ -36,7 +32,7 @@ try {
     workbench.writeSettings("User", { ...workbench.userSettings, ...HELPFUL });
     workbench.writeSettings("Machine", {
         ...workbench.machineSettings,
-        "likewise.python": listeningPython(),
+        "likewise.python": workbench.listeningPython(streamFile),
     });
     await workbench.start("start.py", "x = 1\n");
     await until("Likewise", async () => !/starting|trouble/.test(await workbench.status()), 60_000);
@@ -58,25 +54,13 @@ try {
     await workbench.stop();
 }
 
-/** An interpreter for the setting that is the usual one, but for the language server's ears. */
-function listeningPython() {
-    const file = path.join(workbench.root, "listening-python");
-    const { python } = workbench;
-    const script = [
-        "#!/bin/sh",
-        `[ "$2" = lsp ] && exec "${process.execPath}" "${TEE}" "${streamFile}" "${python}" "$@"`,
-        `exec "${python}" "$@"`,
-    ];
-    fs.writeFileSync(file, `${script.join("\n")}\n`, { mode: 0o755 });
-    return file;
-}
-
 /** Each save followed by the text that was in the file then; the folder of this run becomes /work, others are left out. */
 function withTexts(lines) {
     const left = [...savedTexts];
     const isOurs = ({ params }) => params.textDocument?.uri.startsWith("file:///work/") ?? true;
     const messages = lines
         .map((line) => JSON.parse(line.replaceAll(workbench.folder, "/work")))
+        .filter(({ method }) => method.startsWith("textDocument/did"))
         .filter(isOurs);
     const all = messages.flatMap((message) => {
         if (message.method !== "textDocument/didSave") return [message];
