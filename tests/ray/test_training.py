@@ -2,16 +2,12 @@
 
 import json
 import os
-import signal
 import subprocess
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 
 pytest.importorskip("ray.train")
@@ -102,31 +98,3 @@ def test_two_workers_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     after_one, after_two = read_weights(tmp_path / "one"), read_weights(tmp_path / "two")
     for name, weights in after_one.items():
         np.testing.assert_allclose(weights, after_two[name], atol=2e-3, err_msg=name)
-
-
-def test_a_killed_worker_is_replaced_and_the_run_resumes(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    config = make_config(steps=100, batch=16)
-    killed = threading.Event()
-
-    def kill_one() -> None:
-        while not (folder / checkpoint.METRICS).is_file():
-            time.sleep(0.2)
-        workers = [each for each in psutil.process_iter(["cmdline"]) if is_worker(each.info["cmdline"])]
-        if workers:
-            os.kill(workers[0].pid, signal.SIGKILL)
-            killed.set()
-
-    thread = threading.Thread(target=kill_one, daemon=True)
-    thread.start()
-    fit_on_ray(config, folder, 2)
-    thread.join(60)
-    assert killed.is_set()
-    _, progress = checkpoint.load_tensors(folder / checkpoint.LAST)
-    assert progress["step"] == 100
-    steps = [row["step"] for row in read_metrics(folder)]
-    assert steps == sorted(set(steps))
-
-
-def is_worker(command: list[str] | None) -> bool:
-    return bool(command) and "RayTrainWorker" in " ".join(command or [])
