@@ -2,16 +2,12 @@
 
 import json
 import os
-import signal
 import subprocess
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 
 pytest.importorskip("ray.train")
@@ -19,13 +15,17 @@ pytest.importorskip("ray.train")
 import ray
 
 from tests.server.conftest import TINY_BUNDLE
-from training import fit, mine
+from training import mine
 from training.runs import checkpoint
 from training.runs.fit_config import FitConfig
 from training.runs.ray_workers import fit_on_ray
+from training.runs.training_run import TrainingRun
 
-COMMON = ["--model", "IA-ag", "--data", "synthetic:ContextAppend11", "--hidden", "16", "--steps", "30"]
-COMMON += ["--dev-count", "60", "--threads", "1", "--seed", "3"]
+
+def make_config(**options: Any) -> FitConfig:
+    return FitConfig(
+        "IA-ag", "synthetic:ContextAppend11", hidden=16, dev_count=60, threads=1, seed=3, **options
+    )
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -89,8 +89,8 @@ def read_weights(folder: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def test_two_workers_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
-    assert fit.main([*COMMON, "--batch", "32", "--out", str(tmp_path / "one")]) == 0
-    assert fit.main([*COMMON, "--batch", "16", "--out", str(tmp_path / "two"), "--workers", "2"]) == 0
+    TrainingRun(make_config(steps=30, batch=32), tmp_path / "one").fit()
+    fit_on_ray(make_config(steps=30, batch=16), tmp_path / "two", 2)
     one, two = read_metrics(tmp_path / "one"), read_metrics(tmp_path / "two")
     assert [row["step"] for row in one] == [row["step"] for row in two]
     for ours, theirs in zip(one, two, strict=True):
@@ -98,33 +98,3 @@ def test_two_workers_train_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     after_one, after_two = read_weights(tmp_path / "one"), read_weights(tmp_path / "two")
     for name, weights in after_one.items():
         np.testing.assert_allclose(weights, after_two[name], atol=2e-3, err_msg=name)
-
-
-def test_a_killed_worker_is_replaced_and_the_run_resumes(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    config = FitConfig(
-        "IA-ag", "synthetic:ContextAppend11", steps=100, hidden=16, batch=16, dev_count=60, threads=1
-    )
-    killed = threading.Event()
-
-    def kill_one() -> None:
-        while not (folder / checkpoint.METRICS).is_file():
-            time.sleep(0.2)
-        workers = [each for each in psutil.process_iter(["cmdline"]) if is_worker(each.info["cmdline"])]
-        if workers:
-            os.kill(workers[0].pid, signal.SIGKILL)
-            killed.set()
-
-    thread = threading.Thread(target=kill_one, daemon=True)
-    thread.start()
-    fit_on_ray(config, folder, 2)
-    thread.join(60)
-    assert killed.is_set()
-    _, progress = checkpoint.load_tensors(folder / checkpoint.LAST)
-    assert progress["step"] == 100
-    steps = [row["step"] for row in read_metrics(folder)]
-    assert steps == sorted(set(steps))
-
-
-def is_worker(command: list[str] | None) -> bool:
-    return bool(command) and "RayTrainWorker" in " ".join(command or [])
