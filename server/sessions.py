@@ -34,13 +34,14 @@ class Session:
         self.asked: Predict | None = None  # the newest question
         self.is_window_due = False  # the window of a long file is to be encoded
         self.is_alive = True
+        self.is_encoded = False
         self.is_served = False  # by a task that runs until there is no work left
         self.touched = time.monotonic()
         self._synced = 0  # how many of the edits the history has, or will have when the running step is done
 
     @property
     def has_work(self) -> bool:
-        return self.history is None or self.waiting is not None or self.is_window_due
+        return not self.is_encoded or self.waiting is not None or self.is_window_due
 
     @property
     def nbytes(self) -> int:
@@ -50,6 +51,13 @@ class Session:
     def begin(self, history: AnyHistory) -> None:
         """Take the encoded state."""
         self.history = history
+        self.is_encoded = True
+        self.state = array("i")
+
+    def end(self) -> None:
+        """Give the memory back: the connection knows the session until its client says something about it."""
+        self.is_alive = False
+        self.history = None
         self.state = array("i")
 
     def change(self, version: int, keep: int, append: Sequence[Edit]) -> None:
@@ -97,7 +105,7 @@ class Sessions:
         self._sessions.move_to_end(session.number)
 
     def end(self, session: Session) -> None:
-        session.is_alive = False
+        session.end()
         if self._sessions.pop(session.number, None) is not None:
             self.ended += 1
         self._measure()

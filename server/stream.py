@@ -192,10 +192,11 @@ class Connection:
         predictor = engine.predictor  # the session ends with it
 
         def encode() -> AnyHistory | None:
+            state = session.state  # taken first: a session that ends drops it
             if not session.is_alive:  # closed while it waited
                 return None
             with engine.metrics.encode.time():
-                return predictor.open(session.state)
+                return predictor.open(state)
 
         done = await engine.scheduler.encode(encode)
         if done.value is not None and session.is_alive:

@@ -87,3 +87,12 @@ def test_a_state_that_waits_takes_what_is_counted() -> None:
     session = Session("a", 1, tokens)
     assert list(session.state) == tokens
     assert session.nbytes == sys.getsizeof(session.state) - sys.getsizeof(array("i")) < 500_000
+
+
+def test_an_evicted_session_holds_nothing(clock: Clock) -> None:
+    sessions = Sessions(Settings(limit_sessions=1), Metrics(), clock)
+    evicted = make_session("evicted", tokens=100)
+    sessions.add(evicted)
+    sessions.add(make_session("newer", tokens=100))
+    assert not evicted.is_alive
+    assert (evicted.history, evicted.nbytes) == (None, 0)
