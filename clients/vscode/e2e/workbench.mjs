@@ -252,6 +252,12 @@ export class Workbench {
         await this.cursorOn(line); // the column in the status bar counts a tab as the columns that it takes
     }
 
+    /** The same on a line with tabs, of which not every VS Code counts each as one column. */
+    async stepTo(line, column) {
+        await this.goTo(line, 1);
+        for (let left = column - 1; left > 0; left--) await this.press("ArrowRight");
+    }
+
     cursorAt(line, column) {
         return this.cursorIs(new RegExp(`^Ln ${line}, Col ${column}\\b`));
     }
@@ -274,7 +280,7 @@ export class Workbench {
 
     /** Types over the word at this place, as a user who renames by hand. */
     async replace(line, column, old, text) {
-        await this.goTo(line, column);
+        await this.stepTo(line, column);
         for (let left = old.length; left > 0; left--) await this.press("Shift+ArrowRight");
         await this.type(text);
     }

@@ -71,7 +71,7 @@ export class Player {
         const before = this.file().text;
         const wanted = before.slice(0, start) + text + before.slice(end);
         const place = placeOf(before, start);
-        await workbench.goTo(place.line, place.column);
+        await workbench.stepTo(place.line, place.column);
         for (let left = end - start; left > 0; left--) await workbench.press("Shift+ArrowRight");
         const surrounds = /^["'([{`]/.test(text); // VS Code would put it around the selection
         if (end > start && (text === "" || surrounds)) await workbench.press("Delete");
@@ -94,7 +94,7 @@ export class Player {
         const most = Math.min(now.length, wanted.length) - first;
         while (same < most && now[now.length - 1 - same] === wanted[wanted.length - 1 - same]) same++;
         const place = placeOf(now, first);
-        await this.workbench.goTo(place.line, place.column);
+        await this.workbench.stepTo(place.line, place.column);
         for (let left = now.length - same - first; left > 0; left--) await this.workbench.press("Delete");
         const missing = wanted.slice(first, wanted.length - same);
         await this.workbench.page.evaluate((text) => navigator.clipboard.writeText(text), missing);
