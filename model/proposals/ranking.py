@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from model.proposals.candidates import Candidate, Origin
 
-_SAME_CHANGE = 0.8  # where one site of a change is sure enough, others need only this share of the threshold
+_SAME_CHANGE = 0.9  # where one site of a change is sure enough, others need only this share of the threshold
 _MORE_PARTS = 0.8  # a candidate that covers more of its line wins if it is this share as confident
 
 

@@ -124,7 +124,7 @@ async def test_another_bundle_of_the_user_is_used_without_a_restart(tmp_path: Pa
         before = await editor.suggestion(URI, rename(editor))
         first = child(editor)
         write_current(own, "two")
-        await editor.until(lambda: _is_asked_again(editor, first))
+        await editor.until(lambda: _names_bundle(editor, "two"))
         version = editor.change(URI, Change(0, 0, "#\n"))
         await editor.notice(URI, version)
         version = editor.change(URI, Change(0, 2, ""))
@@ -133,10 +133,10 @@ async def test_another_bundle_of_the_user_is_used_without_a_restart(tmp_path: Pa
         assert child(editor).pid == first.pid
 
 
-def _is_asked_again(editor: Editor, service: psutil.Process) -> bool:
-    """Did the connection end and come back, with the same service?"""
-    states = [status["state"] for status in editor.statuses]
-    return "trouble" in states and states[-1] in ("ready", "quiet") and service.is_running()
+def _names_bundle(editor: Editor, name: str) -> bool:
+    """Does the newest status that names a bundle name this one?"""
+    messages = [status["message"] for status in editor.statuses if "the bundle" in status["message"]]
+    return bool(messages) and f"the bundle {name}" in messages[-1]
 
 
 async def test_a_service_that_hangs_is_replaced(tmp_path: Path) -> None:
