@@ -1,9 +1,10 @@
 """Connections: the open streams of a service, bounded in number and by user."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
-from fastapi import WebSocket
+from fastapi import WebSocket, WebSocketDisconnect
 
 from server.metrics import Metrics
 from server.settings import Settings
@@ -12,6 +13,7 @@ from server.users import Shares, TooMuch, Users
 # A client that reads this code connects again at once and repeats its open questions: see lsp.client.
 SERVICE_RESTART = 1012
 POLICY_VIOLATION = 1008
+_CLOSE_SECONDS = 2.0  # a client that reads nothing does not take the code either; its pings end it
 
 
 class Connections:
@@ -48,16 +50,20 @@ class Connections:
 
     async def close_all(self) -> None:
         """Close all streams. Their clients connect again at once."""
-        for socket in list(self._open):
-            await _close(socket, SERVICE_RESTART)
+        await _close_each(self._open, SERVICE_RESTART)
 
     async def close_revoked(self, users: Users) -> None:
         """Close the streams of users who are no longer in the file."""
-        for socket, user in list(self._open.items()):
-            if user is not None and not users.has(user):
-                await _close(socket, POLICY_VIOLATION)
+        revoked = [socket for socket, user in self._open.items() if user is not None and not users.has(user)]
+        await _close_each(revoked, POLICY_VIOLATION)
+
+
+async def _close_each(sockets: Iterable[WebSocket], code: int) -> None:
+    """Close streams side by side: none of them waits for the client of another."""
+    await asyncio.gather(*(_close(socket, code) for socket in sockets))
 
 
 async def _close(socket: WebSocket, code: int) -> None:
-    with suppress(RuntimeError):  # it is closed already, or not accepted yet
-        await socket.close(code)
+    with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):  # it is closed already, or will be
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await socket.close(code)
