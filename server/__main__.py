@@ -21,10 +21,10 @@ import socket
 import time
 
 import uvicorn
+from fastapi import FastAPI
 
 from model.inference.bundle import BundleError
 from model.inference.graph_runner import explain_cpu
-from model.inference.predictor import Predictor
 from server.app import create_app
 from server.bundles import BundleWatch, load_first
 from server.http_protocol import choose_protocol
@@ -54,19 +54,25 @@ def main() -> int:
         )
         return 1
     try:
-        predictor = load_first(settings)
+        return _serve(settings, listener, began)
+    finally:
+        if settings.socket:
+            with contextlib.suppress(OSError):  # the client may have removed it
+                os.unlink(settings.socket)
+
+
+def _serve(settings: Settings, listener: socket.socket, began: float) -> int:
+    try:
+        app = create_app(load_first(settings), settings, watch=BundleWatch)
     except (BundleError, RuntimeError, ValueError) as error:
         print(f"server: {error}", file=sys.stderr)
         return 1
-    if (sentence := explain_cpu(predictor.provider)) is not None:
+    if (sentence := explain_cpu(app.state.engine.predictor.provider)) is not None:
         _log.warning("no GPU", extra={"detail": sentence})
     gc.collect()
-    gc.freeze()  # the model stays for good: later collections need not walk it
+    gc.freeze()  # the model stays for long: later collections need not walk it
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn ends in order and then says it again
-        Server(_configure(predictor, settings), settings, listener, began).run(sockets=[listener])
-    if settings.socket:
-        with contextlib.suppress(OSError):  # the client may have removed it
-            os.unlink(settings.socket)
+        Server(_configure(app, settings), settings, listener, began).run(sockets=[listener])
     return 0
 
 
@@ -99,9 +105,9 @@ def _listen_on_file(path: str) -> socket.socket:
     return listener
 
 
-def _configure(predictor: Predictor, settings: Settings) -> uvicorn.Config:
+def _configure(app: FastAPI, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
-        create_app(predictor, settings, watch=BundleWatch),
+        app,
         http=choose_protocol(settings.limit_request_seconds),
         log_config=None,
         access_log=False,

@@ -100,11 +100,9 @@ def create_app(predictor: Predictor, settings: Settings, watch: type[BundleWatch
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(_sweep(engine))]
         if watch is not None:
-            tasks.append(
-                asyncio.create_task(
-                    _watch_bundles(watch(settings, predictor.bundle.directory, engine.replace))
-                )
-            )
+            # The engine's predictor, not ours: this function would keep a replaced one for ever.
+            watching = watch(settings, engine.predictor.bundle.directory, engine.replace)
+            tasks.append(asyncio.create_task(_watch_bundles(watching)))
         try:
             yield
         finally:

@@ -26,7 +26,7 @@ def read_current(folder: Path) -> str | None:
     """The name of the bundle in use; None when it is the shipped one."""
     try:
         name = (folder / _CURRENT).read_text(encoding="utf-8").strip()
-    except OSError:
+    except (OSError, UnicodeError):
         return None
     return name if name and Path(name).name == name else None
 

@@ -1,6 +1,7 @@
 """A user's own bundle is loaded while the service runs; a damaged one is refused."""
 
 import asyncio
+import gc
 import json
 import os
 import shutil
@@ -8,10 +9,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+import weakref
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 from websockets.exceptions import ConnectionClosedError
 from websockets.sync.client import connect
 
@@ -19,6 +22,7 @@ from model.inference.bundle import DEFAULT, Bundle, BundleError, seal
 from model.inference.personal import write_current
 from model.inference.predictor import Predictor
 from server import bundles
+from server.app import create_app
 from server.bundles import BundleWatch, find_own, load_first
 from server.settings import Settings
 
@@ -113,3 +117,22 @@ def test_a_running_service_changes_its_bundle_and_its_streams_connect_again(tmp_
         process.terminate()
         process.wait()
         process.stdout.close()
+
+
+def test_a_name_that_cannot_be_read_means_the_shipped_bundle(tmp_path: Path) -> None:
+    (tmp_path / "current").write_bytes(b"\xff\n")
+    assert find_own(Settings(own_bundles=tmp_path)) is None
+
+
+def test_a_bundle_that_was_replaced_gives_its_memory_back() -> None:
+    settings = Settings(bundle=_TINY, device="cpu")
+    app = create_app(load_first(settings), settings, watch=BundleWatch)
+    before = weakref.ref(app.state.engine.predictor)
+    with TestClient(app) as client:
+        assert client.portal is not None
+        gc.disable()  # the service freezes what it has at the start: a cycle would never be collected
+        try:
+            client.portal.call(app.state.engine.replace, load_first(settings))
+            assert before() is None
+        finally:
+            gc.enable()

@@ -184,6 +184,14 @@ def test_what_cannot_start_says_why_and_no_more(start: Start, arguments: list[st
     assert "Traceback" not in errors
 
 
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="there are no socket files here")
+def test_what_cannot_start_leaves_no_socket_file(start: Start, tmp_path: Path) -> None:
+    process = start("--socket", str(tmp_path / "service"), "--bundle", "/nowhere")
+    process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert not (tmp_path / "service").exists()  # the next start could not listen there
+
+
 HALF_SENT = {
     "nothing": b"",
     "half a head": b"POST /predict HTTP/1.1\r\nHost: 127",
