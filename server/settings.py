@@ -40,7 +40,9 @@ class Settings:
     limit_text: int = 1_000_000  # code points
     limit_tokens: int = 500_000
     limit_edits: int = 1_000  # of one request in text; a history holds as many as the bundle says
-    limit_work: int = 50_000_000  # code points of a text times its edits: each edit may walk through the text
+    limit_work: int = (
+        50_000_000  # code points of the text before each edit, summed: an edit may walk through it
+    )
     limit_connections: int = 64
     limit_documents: int = 200  # of one connection
     limit_user_connections: int = 8  # of one user of the users file: editors on several machines

@@ -193,11 +193,12 @@ def _check_text(request: TextRequest, settings: Settings) -> None:
         raise Refused("text-too-long", f"The text has more than {settings.limit_text} code points.")
     if len(request.edits) > settings.limit_edits:
         raise Refused("too-many-edits", f"More than {settings.limit_edits} edits: send the newest.")
-    length = len(request.text)
-    if length * len(request.edits) > settings.limit_work:
-        most = settings.limit_work // length
-        raise Refused("too-much-work", f"The text is so long that at most {most} edits fit: send the newest.")
+    length, work = len(request.text), 0
     for index, edit in enumerate(request.edits):
+        work += length
+        if work > settings.limit_work:
+            reason = f"the text is so long that at most {index} edits fit: send the newest"
+            raise Refused("too-much-work", f"Edit {index}: {reason}.")
         if not edit.start <= edit.end <= length:
             reason = f"change from {edit.start} to {edit.end} is outside a text of {length} characters"
             raise Refused("invalid-edit", f"Edit {index}: {reason}.")
