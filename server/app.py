@@ -6,7 +6,7 @@ import functools
 import json
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -98,11 +98,11 @@ def create_app(predictor: Predictor, settings: Settings, watch: type[BundleWatch
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(_sweep(engine))]
+        tasks = [asyncio.create_task(repeat(_Sweep(engine).run, _SWEEP_SECONDS))]
         if watch is not None:
             # The engine's predictor, not ours: this function would keep a replaced one for ever.
             watching = watch(settings, engine.predictor.bundle.directory, engine.replace)
-            tasks.append(asyncio.create_task(_watch_bundles(watching)))
+            tasks.append(asyncio.create_task(repeat(watching.look, _WATCH_SECONDS)))
         try:
             yield
         finally:
@@ -129,22 +129,31 @@ def create_app(predictor: Predictor, settings: Settings, watch: type[BundleWatch
     return app
 
 
-async def _sweep(engine: Engine) -> None:
-    ended = 0
+async def repeat(work: Callable[[], Awaitable[None]], seconds: float) -> None:
+    """Do work again and again. One failure must not be the end of it."""
     while True:
-        await asyncio.sleep(_SWEEP_SECONDS)
+        await asyncio.sleep(seconds)
+        try:
+            await work()
+        except Exception:
+            _log.exception("background work failed")
+
+
+class _Sweep:
+    """Ends what is idle or revoked, and gives memory back."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._ended = 0  # sessions, at the last sweep
+
+    async def run(self) -> None:
+        engine = self._engine
         engine.sessions.trim()
         if engine.users is not None:
             await engine.connections.close_revoked(engine.users)
-        if len(engine.sessions) or engine.sessions.ended > ended:
-            ended = engine.sessions.ended
+        if len(engine.sessions) or engine.sessions.ended > self._ended:
+            self._ended = engine.sessions.ended
             await asyncio.to_thread(trim_heap)
-
-
-async def _watch_bundles(watch: BundleWatch) -> None:
-    while True:
-        await asyncio.sleep(_WATCH_SECONDS)
-        await watch.look()
 
 
 def _add_errors(app: FastAPI) -> None:

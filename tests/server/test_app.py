@@ -1,3 +1,4 @@
+import asyncio
 import json
 import threading
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from starlette.testclient import TestClient
 
 from model.editing.edits import END, START, Edit
 from model.inference.predictor import Predictor
+from server.app import repeat
 from server.schema import TextRequest
 from tests.server.conftest import TEXT
 
@@ -266,3 +268,28 @@ def test_a_long_text_with_many_edits_is_refused_with_the_number_that_fits(
     assert code_of(refused) == (413, "too-much-work")
     assert "at most 10 edits" in refused.json()["message"]
     assert client.post("/predict", json={"text": "a" * 100, "edits": edits[1:]}).status_code == 200
+
+
+def test_a_text_that_grows_is_as_much_work_as_one_that_was_long(make_client: MakeClient) -> None:
+    client = make_client(limit_work=1000)
+    growth = {"start": 0, "end": 0, "text": "x = 1\n" * 50}
+    keys = [{"start": 0, "end": 0, "text": "y"}] * 5
+    refused = client.post("/predict", json={"text": "", "edits": [growth, *keys]})
+    assert code_of(refused) == (413, "too-much-work")
+    assert client.post("/predict", json={"text": "", "edits": [growth, *keys[:3]]}).status_code == 200
+
+
+async def test_repeated_work_goes_on_after_a_failure() -> None:
+    attempts, done = 0, asyncio.Event()
+
+    async def work() -> None:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 1:
+            raise RuntimeError
+        done.set()
+
+    task = asyncio.create_task(repeat(work, 0.001))
+    async with asyncio.timeout(30):
+        await done.wait()
+    task.cancel()
