@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from lsp.document import Document, trimmed
+from lsp.document import Document
 from lsp.exclusions import LIMIT_CHARACTERS, LIMIT_LINE
 from lsp.failures import describe_failure
 from lsp.fetch import ServiceUnavailable
 from lsp.file_view import FileView
 from lsp.question import Question, QuestionState
 from lsp.suggestions import Answer, Suggestion, follow, is_along, is_whole
-from model.editing.change import Change
+from model.editing.change import Change, trimmed
 from model.editing.lines import Splice
 from model.secret_text import has_secret
 from model.silence import Silence
