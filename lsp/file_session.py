@@ -382,7 +382,7 @@ class FileSession:
         self._publish(self, answer, is_new)
 
     def _remember(self, suggestions: Iterable[Suggestion]) -> None:
-        """Let a client name these by their id."""
+        """Keep these suggestions, so that a client can name them by their id."""
         for suggestion in suggestions:
             self._offered[suggestion.id] = suggestion
             self._offered.move_to_end(suggestion.id)

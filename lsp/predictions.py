@@ -245,7 +245,7 @@ class Predictions:
 
     @property
     def _has_number(self) -> bool:
-        """Has the user named the threshold? Then it is that, whatever was accepted or dismissed."""
+        """Has the user set a threshold? Then acceptances and dismissals do not change it."""
         return self._settings.threshold is not None
 
     async def _locate(self) -> Address:

@@ -4,7 +4,7 @@
 
 Whole commits of the dev repositories are played at several thresholds, edit by edit and key by key with the test hands. Each
 eagerness gets the lowest threshold at which, and above which, no group of files has more wrong offers per ten edits than
-its limit; typed files may have 1.8 times as many. Prints the curves. What was played is kept in the cache, so a broken run goes on where it was.
+its limit; typed files may have more. Prints the curves. Results are kept in the cache, so a stopped run goes on where it was.
 """
 
 import argparse
@@ -43,12 +43,12 @@ class Group(NamedTuple):
     by_keys: bool = False
 
     def wrong(self, threshold: float) -> float:
-        """Wrong offers per ten edits, as they count against a limit."""
+        """Wrong offers per ten edits, as they count against a limit: typed files are allowed more."""
         return wrong_per_ten(self.rows[threshold]) / (_KEYS_SHARE if self.by_keys else 1.0)
 
 
 def choose_thresholds(groups: Sequence[Group]) -> dict[str, float]:
-    """For each eagerness the lowest threshold from which on upwards every group keeps its limit."""
+    """Choose for each eagerness the lowest threshold at which, and above which, every group keeps its limit."""
     thresholds = sorted(groups[0].rows, reverse=True)
     chosen = {}
     for name, limit in LIMITS.items():
@@ -75,17 +75,43 @@ def write_thresholds(directory: Path, chosen: Mapping[str, float]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m training.choose_eagerness", description="Choose the thresholds of a bundle."
+        prog="python -m training.choose_eagerness",
+        description="Choose the thresholds of quiet, balanced and eager, and write them into a bundle.",
     )
-    parser.add_argument("bundle", type=Path)
+    parser.add_argument("bundle", type=Path, help="the bundle to play with and to write into")
     parser.add_argument("--mirrors", type=Path, required=True, help="folder with the clones of the corpus")
-    parser.add_argument("--corpus", type=Path, default=Path(__file__).parent / "corpora" / "default.toml")
-    parser.add_argument("--split", default="dev", choices=["train", "dev"])
-    parser.add_argument("--count", type=int, default=40, help="repetitive files, and ordinary ones")
-    parser.add_argument("--threshold", type=float, action="append", help="to try; repeatable")
-    parser.add_argument("--cache", type=Path, default=Path("runs/suite"), help="(default: %(default)s)")
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        default=Path(__file__).parent / "corpora" / "default.toml",
+        help="TOML file that names the repositories (default: training/corpora/default.toml)",
+    )
+    parser.add_argument(
+        "--split",
+        default="dev",
+        choices=["train", "dev"],
+        help="repositories to play (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--count",
+        type=int,
+        default=40,
+        help="repetitive files to play, and as many ordinary ones (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        action="append",
+        help="a threshold to try; repeatable (default: a fixed list)",
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("runs/suite"),
+        help="folder that keeps the results (default: %(default)s)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the curves and write nothing")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of all random choices (default: %(default)s)")
     options = parser.parse_args(arguments)
     try:
         bundle = Bundle.load(options.bundle)
