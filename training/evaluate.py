@@ -55,7 +55,8 @@ def _evaluate_suite(options: argparse.Namespace) -> int:
     if options.report is not None:
         options.report.mkdir(parents=True, exist_ok=True)
         title = "# How much is done with Tab, and how often is it wrong?\n"
-        (options.report / "REPORT.md").write_text("\n".join([title, *pieces]), encoding="utf-8")
+        text = "\n".join([title, suite.describe() + "\n", *pieces])
+        (options.report / "REPORT.md").write_text(text, encoding="utf-8")
     return 0
 
 
