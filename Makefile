@@ -46,7 +46,7 @@ test-gpu:
 	build/gpu/bin/pip install --quiet --constraint constraints.txt -e '.[gpu]' --group test
 	build/gpu/bin/python -m pytest tests/gpu
 
-# Writes the newest versions that fit together into constraints.txt. A local build, such as torch's +cpu, is not for everybody.
+# Writes the newest versions that fit together into constraints.txt, without the tags of local builds such as torch's +cpu.
 constraints:
 	$(PYTHON) -m venv --clear --upgrade-deps build/constraints
 	build/constraints/bin/pip install --quiet -e '.[cpu,train,ray,ray-train]' --group dev

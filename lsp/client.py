@@ -388,7 +388,7 @@ class Client:
 
 
 def _is_move(error: Exception) -> bool:
-    """Tell whether the service sent us to another of its replicas, and did not fail."""
+    """Tell whether the service closed the stream on purpose, so that we connect to another replica."""
     if isinstance(error, ConnectionClosed):
         return error.rcvd is not None and error.rcvd.code == _SERVICE_RESTART
     return isinstance(error, InvalidStatus) and _read_code(error.response.body) in ("leaving", "other-bundle")

@@ -6,7 +6,7 @@ import platformdirs
 
 
 def data_folder() -> Path:
-    """The folder of our data. Those who write into it make it: it may be impossible, and that must stop nothing else."""
+    """The folder of our data. Its writers create it, because that may fail and must stop nothing else."""
     return Path(platformdirs.user_data_dir("likewise", appauthor=False))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from lsprotocol import types
 
-from model.editing.change import Change, common_length
+from model.editing.change import Change, trimmed
 from model.editing.code_units import count_units, offset_from_units
 from model.editing.lines import Lines, Splice, break_length
 
@@ -89,11 +89,3 @@ class Document:
         else:
             change = trimmed(Change(0, len(self), event.text), self.text)
         return self.replace(change)
-
-
-def trimmed(change: Change, old: str) -> Change:
-    """The same replacement without what its old and new text have in common at both ends; `old` is what it replaces."""
-    new = change.text
-    head = common_length(old, new)
-    tail = common_length(old[head:][::-1], new[head:][::-1])
-    return Change(change.start + head, change.end - tail, new[head : len(new) - tail])

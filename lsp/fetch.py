@@ -40,7 +40,7 @@ class Address(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Is it on this machine? Then no proxy is asked. `localhost.example` is not."""
+        """Is the address on this machine? Then no proxy is used. `localhost.example` is not."""
         try:
             host = urlsplit(self.url).hostname or ""
             return host == "localhost" or ip_address(host).is_loopback

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from lsp.document import Document, trimmed
+from lsp.document import Document
 from lsp.exclusions import LIMIT_CHARACTERS, LIMIT_LINE
 from lsp.failures import describe_failure
 from lsp.fetch import ServiceUnavailable
 from lsp.file_view import FileView
 from lsp.question import Question, QuestionState
 from lsp.suggestions import Answer, Suggestion, follow, is_along, is_whole
-from model.editing.change import Change
+from model.editing.change import Change, trimmed
 from model.editing.lines import Splice
 from model.secret_text import has_secret
 from model.silence import Silence
@@ -382,7 +382,7 @@ class FileSession:
         self._publish(self, answer, is_new)
 
     def _remember(self, suggestions: Iterable[Suggestion]) -> None:
-        """Let a client name these by their id."""
+        """Keep these suggestions, so that a client can name them by their id."""
         for suggestion in suggestions:
             self._offered[suggestion.id] = suggestion
             self._offered.move_to_end(suggestion.id)

@@ -43,7 +43,7 @@ def forget_recordings_since(folder: Path, since: float) -> int:
 
 
 def _forget(folder: Path, choose: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> int:
-    """Keep the entries that `choose` returns. Torn lines and left-overs go: it cannot be known what is in them."""
+    """Keep the entries that `choose` returns. Remove torn lines and left-overs: their content is unknown."""
     for left_over in folder.glob("*.new"):
         left_over.unlink()
     return sum(_keep(file, choose) for file in sorted(folder.glob("*.jsonl")))

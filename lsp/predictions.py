@@ -19,13 +19,13 @@ from lsp.document import Document
 from lsp.everywhere import LikelyChange, find_likely_changes
 from lsp.fetch import Address, ServiceUnavailable
 from lsp.file_view import FileView
-from lsp.leanings import Leanings
 from lsp.service_process import ServiceProcess
 from lsp.settings import Settings
 from lsp.suggestions import STAYING_SHARE, Answer, Suggestion
 from model.editing.edits import Edit
 from model.editing.recorder import Recorder
 from model.editing.tokenizer import Tokenizer
+from model.leanings import Leanings
 from server import schema
 
 _LIMIT_EDITS = 100  # of a stream, as in the paper; less if the service says so
@@ -123,11 +123,11 @@ class Predictions:
         self._client.close(uri)
 
     def accept(self, suggestion: Suggestion) -> None:
-        self._leanings.accept(suggestion)
+        self._leanings.accept(suggestion.replacement)
 
     def dismiss(self, document: Document, suggestion: Suggestion) -> None:
         self._dismissals.add(*describe_dismissal(document, suggestion))
-        self._leanings.dismiss(suggestion)
+        self._leanings.dismiss(suggestion.replacement)
 
     def forget_dismissed(self) -> None:
         self._dismissals.forget_all()
@@ -241,11 +241,11 @@ class Predictions:
     def _threshold_for(self, suggestion: Suggestion) -> float:
         if self._has_number:
             return self._threshold
-        return self._leanings.threshold_for(suggestion, self._threshold)
+        return self._leanings.threshold_for(suggestion.replacement, self._threshold)
 
     @property
     def _has_number(self) -> bool:
-        """Has the user named the threshold? Then it is that, whatever was accepted or dismissed."""
+        """Has the user set a threshold? Then acceptances and dismissals do not change it."""
         return self._settings.threshold is not None
 
     async def _locate(self) -> Address:

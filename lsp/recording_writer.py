@@ -94,7 +94,7 @@ class RecordingWriter:
         self._forgotten.discard(document.uri)
 
     def erase(self, document: Document) -> None:
-        """Remove all that this page has of a document: it turned out to hold a secret."""
+        """Remove all lines of a document from this file: it turned out to hold a secret."""
         recorded = self._documents.pop(document.uri, None)
         if recorded is None or self._file is None:
             return

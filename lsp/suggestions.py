@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from lsp.document import trimmed
-from model.editing.change import Change, common_length
+from model.editing.change import Change, common_length, trimmed
 from model.editing.edits import Edit
+from model.leanings import Replacement, replacement_of
 from model.silence import Silence
 
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ class Suggestion:
     def core(self) -> Change:
         """The change without the text that old and new have in common at both ends."""
         return trimmed(self.change, self.old)
+
+    @property
+    def replacement(self) -> Replacement:
+        """The text that goes and the text that comes, wherever they stand."""
+        return replacement_of(self.change, self.old)
 
 
 @dataclass(frozen=True)

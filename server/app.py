@@ -93,7 +93,7 @@ _IN_BODY = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPSta
 
 
 def create_app(predictor: Predictor, settings: Settings, watch: type[BundleWatch] | None = None) -> FastAPI:
-    """Make the app. With a `watch` it loads the user's own bundle when that is another one."""
+    """Make the app. With a `watch` it loads the user's own bundle whenever that changes."""
     engine = Engine(predictor, settings)
 
     @contextlib.asynccontextmanager
@@ -296,7 +296,7 @@ async def _answer(engine: Engine, request: TextRequest | TokenRequest) -> Predic
 
 
 def _count_bytes(request: TextRequest | TokenRequest) -> int:
-    """About the memory that a request takes while it waits."""
+    """Estimate the memory that a request takes while it waits."""
     if isinstance(request, TokenRequest):
         return _BYTES_OF_NUMBER * len(request.state)
     return sys.getsizeof(request.text) + sum(sys.getsizeof(edit.text) for edit in request.edits)

@@ -45,7 +45,7 @@ def find_own(settings: Settings) -> Path | None:
 
 
 class BundleWatch:
-    """Notices that the user's own bundle is another one, and loads it."""
+    """Notices when the user's own bundle changes, and loads the new one."""
 
     def __init__(
         self, settings: Settings, loaded: Path, replace: Callable[[Predictor], Awaitable[None]]
@@ -55,7 +55,7 @@ class BundleWatch:
         self._seen = None if loaded == DEFAULT else loaded
 
     async def look(self) -> None:
-        """Load the user's own bundle if another one is named than at the last look."""
+        """Load the user's own bundle if it has changed since the last look."""
         if self._settings.bundle != DEFAULT:
             return
         own = find_own(self._settings)

@@ -35,7 +35,7 @@ class Engine:
         self._describe()
 
     async def replace(self, predictor: Predictor) -> None:
-        """Run another bundle from now on. All sessions end and all streams close: their clients connect again."""
+        """Replace the bundle. All sessions end and all streams close: their clients connect again."""
         self.predictor = predictor
         for session in list(self.sessions):
             self.sessions.end(session)

@@ -1,4 +1,4 @@
-"""HTTP connections whose requests must come in whole within a time: a half-sent one would stay open for ever."""
+"""HTTP connections with a time limit for each request: a half-sent one would stay open for ever."""
 
 import asyncio
 from typing import Any
@@ -56,5 +56,5 @@ class PunctualProtocol(HttpToolsProtocol):
 
 
 def choose_protocol(limit_seconds: float) -> type[asyncio.Protocol]:
-    """The protocol class with a limit of its own; uvicorn makes the instances."""
+    """Make a protocol class with this limit; uvicorn makes the instances."""
     return type("LimitedProtocol", (PunctualProtocol,), {"limit_seconds": limit_seconds})

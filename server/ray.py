@@ -86,8 +86,14 @@ def build_application(settings: Settings, **options: Any) -> Any:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--replicas", type=int, default=2)
+    parser = argparse.ArgumentParser(
+        "python -m server.ray",
+        description="The Likewise inference service as replicas on Ray, to try it on one machine.",
+        epilog="It also takes the options of python -m server, which python -m server --help lists.",
+    )
+    parser.add_argument(
+        "--replicas", type=int, default=2, help="processes that serve the app (default: %(default)s)"
+    )
     options, others = parser.parse_known_args(arguments)
     try:
         settings = read_settings(others)
@@ -117,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    # By its name: replicas import the class from here, and not from a program that they do not run.
+    # Import this module by its name: replicas cannot import the class from __main__.
     from server.ray import main as run
 
     sys.exit(run())

@@ -27,7 +27,7 @@ _FORGET_SECONDS = 10.0  # a replica that has not reported for so long is gone
 
 
 async def ask_controller() -> Mapping[str, Any]:
-    """Ask Ray's controller for all that runs."""
+    """Ask Ray's controller for the state of all applications."""
     controller = ray.get_actor(SERVE_CONTROLLER_NAME, namespace=SERVE_NAMESPACE)
     details: Mapping[str, Any] = await controller.get_serve_instance_details.remote()
     return details

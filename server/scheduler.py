@@ -103,7 +103,7 @@ class Scheduler:
         return done
 
     async def read(self, function: Callable[[], T]) -> T:
-        """Read a large message: on the event loop all others would wait for it."""
+        """Read a large message in a thread: on the event loop all others would wait for it."""
         return await asyncio.get_running_loop().run_in_executor(self._reads, function)
 
     async def encode(self, function: Callable[[], T], nbytes: int = 0) -> Done[T]:

@@ -30,7 +30,7 @@ _OPEN_PATHS = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 
 
 class Guard:
-    """Refuses requests that may not come in, and notes whose the others are."""
+    """Refuses requests that are not allowed, and notes the user of the others."""
 
     def __init__(self, app: ASGIApp, settings: Settings, users: Users | None) -> None:
         self.app = app

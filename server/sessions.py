@@ -55,7 +55,7 @@ class Session:
         self.state = array("i")
 
     def end(self) -> None:
-        """Give the memory back: the connection knows the session until its client says something about it."""
+        """Give the memory back. The connection holds the session until the client's next message about it."""
         self.is_alive = False
         self.history = None
         self.state = array("i")

@@ -81,7 +81,7 @@ class Settings:
 
     @property
     def together(self) -> bool | None:
-        """Tell whether steps are batched; None: as the device likes."""
+        """Tell whether steps are batched; None: only on a device where that is faster."""
         return _BATCHING[self.batch_steps]
 
     @property
@@ -143,15 +143,19 @@ def _convert(text: str, kind: type[Any]) -> Any:
 
 def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("likewise-server", description="The Likewise inference service.")
-    parser.add_argument("--host", help="address to listen on (default 127.0.0.1); any other needs a token")
+    parser.add_argument(
+        "--host", help="address to listen on (default 127.0.0.1); beyond loopback it needs --token or --users"
+    )
     parser.add_argument("--port", type=int, help="default 8377; 0 takes a free one and prints it")
     parser.add_argument("--socket", help="listen on this socket file in place of an address (not on Windows)")
-    parser.add_argument("--bundle", type=Path, help="folder of the model (default: the one that ships)")
+    parser.add_argument(
+        "--bundle", type=Path, help="folder of the bundle (default: the user's own, else the one that ships)"
+    )
     parser.add_argument("--device", choices=_DEVICES, help="default auto: CUDA when it works, else CPU")
     parser.add_argument(
         "--token", help="clients must send it; LIKEWISE_TOKEN keeps it out of the process list"
     )
     parser.add_argument("--users", type=Path, help="file of users with tokens of their own (server.users)")
-    parser.add_argument("--parent-pid", type=int, help="exit when this process is gone")
-    parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"))
+    parser.add_argument("--parent-pid", type=int, help="exit when this process has ended")
+    parser.add_argument("--log-level", choices=("debug", "info", "warning", "error"), help="default info")
     return parser

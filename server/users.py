@@ -3,7 +3,7 @@
     python -m server.users add FILE NAME       writes a line and prints the token, this once
     python -m server.users revoke FILE NAME    removes the line; the service notices within seconds
 
-A token has 256 random bits. So a plain SHA-256 keeps it secret: nobody can try them all.
+A token has 256 random bits, far too many to try, so a plain SHA-256 keeps it secret.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class TooMuch(Exception):
-    """A user has as much open as one user may have."""
+    """A user has reached a limit."""
 
 
 class Users:
@@ -143,10 +143,16 @@ def _stamp_of(path: Path) -> tuple[int, int, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser("python -m server.users", description="Users of a shared service.")
-    parser.add_argument("command", choices=("add", "revoke"))
-    parser.add_argument("file", type=Path)
-    parser.add_argument("name")
+    parser = argparse.ArgumentParser(
+        "python -m server.users", description="Add or revoke users of a shared service."
+    )
+    parser.add_argument(
+        "command",
+        choices=("add", "revoke"),
+        help="add prints a new token, this once; revoke ends all of a user",
+    )
+    parser.add_argument("file", type=Path, help="the users file, as in --users of the service")
+    parser.add_argument("name", help="1 to 64 letters, digits or any of . _ @ + -")
     options = parser.parse_args(arguments)
     try:
         if options.command == "add":

@@ -31,7 +31,7 @@ print(*sys.modules)
 
 
 def modules_after(name: str, without: tuple[str, ...] = ()) -> set[str]:
-    """What importing a module brings in, where some packages are not installed."""
+    """List the modules that an import brings in, where some packages are not installed."""
     command = [sys.executable, "-c", _IMPORT, name, ",".join(without)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

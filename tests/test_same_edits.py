@@ -11,8 +11,7 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lsp.document import trimmed
-from model.editing.change import Change
+from model.editing.change import Change, trimmed
 from model.editing.edits import DELETE, Edit, Slots, State
 from model.editing.tokenizer import Tokenizer
 from model.inference.bundle import Bundle

@@ -4,7 +4,7 @@
 
 Whole commits of the dev repositories are played at several thresholds, edit by edit and key by key with the test hands. Each
 eagerness gets the lowest threshold at which, and above which, no group of files has more wrong offers per ten edits than
-its limit. Prints the curves. What was played is kept in the cache, so a broken run goes on where it was.
+its limit; typed files may have more. Prints the curves. Results are kept in the cache, so a stopped run goes on where it was.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from model.inference.bundle import Bundle, BundleError, seal
 from model.inference.predictor import Predictor
@@ -29,19 +30,31 @@ from training.suite.engine import EngineSuggest
 from training.suite.kept_results import KeptResults, folder_of
 from training.suite.whole_commits import Played
 
-LIMITS = {"quiet": 0.2, "balanced": 0.5, "eager": 1.2}  # wrong offers per ten edits
+LIMITS = {"quiet": 0.2, "balanced": 0.5, "eager": 1.2}  # wrong offers per ten edits that are made at once
+_KEYS_SHARE = 1.8  # of a limit, where the edits are typed: a dozen moments for each edit, and an offer there is soon gone
 THRESHOLDS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 _TYPED_SHARE = 2  # one file in so many is also typed: that takes ten times as long
 
 
-def choose_thresholds(groups: Sequence[Mapping[float, Played]]) -> dict[str, float]:
-    """For each eagerness the lowest threshold from which on upwards every group keeps its limit."""
-    thresholds = sorted(groups[0], reverse=True)
+class Group(NamedTuple):
+    """Files that were played at several thresholds."""
+
+    rows: Mapping[float, Played]
+    by_keys: bool = False
+
+    def wrong(self, threshold: float) -> float:
+        """Wrong offers per ten edits, as they count against a limit: typed files are allowed more."""
+        return wrong_per_ten(self.rows[threshold]) / (_KEYS_SHARE if self.by_keys else 1.0)
+
+
+def choose_thresholds(groups: Sequence[Group]) -> dict[str, float]:
+    """Choose for each eagerness the lowest threshold at which, and above which, every group keeps its limit."""
+    thresholds = sorted(groups[0].rows, reverse=True)
     chosen = {}
     for name, limit in LIMITS.items():
         kept = thresholds[0]
         for threshold in thresholds:
-            if any(wrong_per_ten(group[threshold]) > limit for group in groups):
+            if any(group.wrong(threshold) > limit for group in groups):
                 break
             kept = threshold
         chosen[name] = kept
@@ -62,17 +75,43 @@ def write_thresholds(directory: Path, chosen: Mapping[str, float]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m training.choose_eagerness", description="Choose the thresholds of a bundle."
+        prog="python -m training.choose_eagerness",
+        description="Choose the thresholds of quiet, balanced and eager, and write them into a bundle.",
     )
-    parser.add_argument("bundle", type=Path)
+    parser.add_argument("bundle", type=Path, help="the bundle to play with and to write into")
     parser.add_argument("--mirrors", type=Path, required=True, help="folder with the clones of the corpus")
-    parser.add_argument("--corpus", type=Path, default=Path(__file__).parent / "corpora" / "default.toml")
-    parser.add_argument("--split", default="dev", choices=["train", "dev"])
-    parser.add_argument("--count", type=int, default=40, help="repetitive files, and ordinary ones")
-    parser.add_argument("--threshold", type=float, action="append", help="to try; repeatable")
-    parser.add_argument("--cache", type=Path, default=Path("runs/suite"), help="(default: %(default)s)")
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        default=Path(__file__).parent / "corpora" / "default.toml",
+        help="TOML file that names the repositories (default: training/corpora/default.toml)",
+    )
+    parser.add_argument(
+        "--split",
+        default="dev",
+        choices=["train", "dev"],
+        help="repositories to play (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--count",
+        type=int,
+        default=40,
+        help="repetitive files to play, and as many ordinary ones (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        action="append",
+        help="a threshold to try; repeatable (default: a fixed list)",
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("runs/suite"),
+        help="folder that keeps the results (default: %(default)s)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the curves and write nothing")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of all random choices (default: %(default)s)")
     options = parser.parse_args(arguments)
     try:
         bundle = Bundle.load(options.bundle)
@@ -94,11 +133,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for kind, (of_kind, by_keys) in kinds.items():
         named = {f"{threshold:.2f}": threshold for threshold in thresholds}
         rows = play_all(of_kind, engine, named, results, by_keys=by_keys, title=kind)
-        groups.append({threshold: rows[name] for name, threshold in named.items()})
+        groups.append(Group({threshold: rows[name] for name, threshold in named.items()}, by_keys))
         print(f"\n{title_of(kind, rows)}\n\n{table(rows)}\n", flush=True)
     chosen = choose_thresholds(groups)
     for name, threshold in chosen.items():
-        worst = max(wrong_per_ten(group[threshold]) for group in groups)
+        worst = max(group.wrong(threshold) for group in groups)
         note = "" if worst <= LIMITS[name] else ": NOT KEPT at any threshold that was tried"
         print(f"{name}: {threshold} ({worst:.2f} wrong offers per ten edits, limit {LIMITS[name]}{note})")
     on_edits = choose_thresholds(groups[:2])

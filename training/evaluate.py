@@ -55,7 +55,8 @@ def _evaluate_suite(options: argparse.Namespace) -> int:
     if options.report is not None:
         options.report.mkdir(parents=True, exist_ok=True)
         title = "# How much is done with Tab, and how often is it wrong?\n"
-        (options.report / "REPORT.md").write_text("\n".join([title, *pieces]), encoding="utf-8")
+        text = "\n".join([title, suite.describe() + "\n", *pieces])
+        (options.report / "REPORT.md").write_text(text, encoding="utf-8")
     return 0
 
 
@@ -95,39 +96,50 @@ def _evaluate_kinds(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m training.evaluate", description="measure a run or a bundle"
+        prog="python -m training.evaluate", description="Measure a run or a bundle."
     )
     parser.add_argument("source", type=Path, help="folder of a run or of a bundle")
     parser.add_argument("--data", help="synthetic:TASK, or the folder of a dataset")
     parser.add_argument(
         "--suite",
         choices=["next-edit", *_PARTS, "cases", "kinds"],
-        help="put cases to a bundle, as the service would",
+        help="play next-edit, one of its parts, the written cases or the kinds of session with a bundle",
     )
     parser.add_argument(
-        "--cases", type=Path, help="the cases of the suite: a file from training.cases, or a folder"
+        "--cases", type=Path, help="of --suite cases: folder of the written cases (default: tests/cases)"
     )
     parser.add_argument(
-        "--mirrors", type=Path, help="of the next-edit suite: folder with the clones of the corpus"
+        "--mirrors",
+        type=Path,
+        help="of --suite next-edit and its parts: folder with the clones of the corpus",
     )
-    parser.add_argument("--corpus", type=Path, default=Path(__file__).parent / "corpora" / "default.toml")
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        default=Path(__file__).parent / "corpora" / "default.toml",
+        help="TOML file that names the repositories (default: training/corpora/default.toml)",
+    )
     parser.add_argument(
         "--cache",
         type=Path,
         default=Path("runs/suite"),
-        help="keeps cases and results (default: %(default)s)",
+        help="folder that keeps the cases and results of the next-edit suite (default: %(default)s)",
     )
-    parser.add_argument("--report", type=Path, help="folder for REPORT.md")
+    parser.add_argument("--report", type=Path, help="write REPORT.md of the next-edit suite into this folder")
     parser.add_argument(
-        "--threshold", type=float, help="of the kinds; otherwise each eagerness of the bundle"
+        "--threshold", type=float, help="of --suite kinds (default: each eagerness of the bundle)"
     )
-    parser.add_argument("--kind", help="play only the kinds of session whose name contains this")
-    parser.add_argument("--fresh", action="store_true", help="play the kinds in a text that was just pasted")
-    parser.add_argument("--split", default="test")
+    parser.add_argument("--kind", help="of --suite kinds: only those whose name contains this")
     parser.add_argument(
-        "--count", type=int, help="the first instances only; of the next-edit suite: files of each kind"
+        "--fresh", action="store_true", help="of --suite kinds: in a text that was just pasted"
     )
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--split", default="test", help="train, dev or test (default: %(default)s)")
+    parser.add_argument(
+        "--count",
+        type=int,
+        help="of --data: the first instances only; of the next-edit suite: files of each kind (default: 40)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     try:
         if options.suite == "cases":

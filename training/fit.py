@@ -133,7 +133,7 @@ def _make_plan(options: argparse.Namespace) -> Plan:
 
 
 def _describe_plan(plan: Plan) -> str:
-    """What was found, how long it takes and what is replaced."""
+    """Describe the sources, the duration and the bundle that may be replaced."""
     seconds = _SECONDS_OF_CHANGE * plan.changes * 1.2 + 2 * _SECONDS_OF_CASE * plan.cases
     minutes = max(1, round(plan.minutes + seconds / 60))
     what = (
@@ -202,14 +202,14 @@ def _refuse_full_disk(folder: Path) -> None:
 
 
 def _be_gentle() -> None:
-    """Give way to the editor: it is used while this runs. Of this process alone, so never in a caller's."""
+    """Lower the priority: the editor is used meanwhile. Only the program does so, never a caller of `main`."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if sys.platform != "win32":
         os.nice(max(0, _NICE - os.nice(0)))
 
 
 def _bound(name: str, value: float) -> float:
-    """A number, or a smaller one from LIKEWISE_FIT_<NAME> in the environment: tests run what the README says."""
+    """Lower a number to LIKEWISE_FIT_<NAME> of the environment: tests run the README with small limits."""
     return min(value, float(os.environ.get(f"LIKEWISE_FIT_{name}") or value))
 
 
@@ -333,16 +333,16 @@ def _add_own_options(parser: argparse.ArgumentParser) -> None:
         "--eagerness",
         choices=("quiet", "balanced", "eager"),
         default="balanced",
-        help="yours in the editor: the new bundle is measured at it (default: %(default)s)",
+        help="the eagerness in your editor; the new bundle is measured at it (default: %(default)s)",
     )
     own.add_argument(
-        "--changes", type=int, default=800, help="changed files to learn from at most (default: %(default)s)"
+        "--changes", type=int, default=800, help="the most changed files to learn from (default: %(default)s)"
     )
     own.add_argument(
         "--cases",
         type=int,
         default=120,
-        help="held-out changed files to measure on at most (default: %(default)s)",
+        help="the most held-out changed files to measure on (default: %(default)s)",
     )
     own.add_argument(
         "--fresh", action="store_true", help="start over after a stopped command (default: go on)"
@@ -357,7 +357,7 @@ def _add_own_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="NAME",
-        help="use the bundle before, or the named one, or 'shipped', and end (default: off)",
+        help="use the bundle before, the named one, or 'shipped', and end (default: off)",
     )
 
 
@@ -396,17 +396,23 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
     network.add_argument(
         "--workers", type=int, default=1, help="processes that share the run, on Ray (default: %(default)s)"
     )
-    network.add_argument("--device", default=defaults["device"], help="of torch (default: %(default)s)")
+    network.add_argument(
+        "--device",
+        default=defaults["device"],
+        help="device of torch, such as cpu or cuda (default: %(default)s)",
+    )
     schedule = parser.add_argument_group("train a network: schedule (--minutes, or --steps)")
     schedule.add_argument("--steps", type=int, help="steps to train, in place of --minutes (default: none)")
     add(schedule, "lr", float, "highest learning rate; 0.0002 for a bundle in --init")
     add(schedule, "warmup", int, "steps until that rate is reached")
-    add(schedule, "batch", int, "instances of a step at most")
-    add(schedule, "batch_tokens", int, "tokens of a step at most; bounds memory")
+    add(schedule, "batch", int, "the most instances in a step")
+    add(schedule, "batch_tokens", int, "the most tokens in a step; bounds memory")
     add(schedule, "average", float, "decay of a running average of the weights; 0: none")
     add(schedule, "jump_weight", float, "weight of the positions that begin a hunk")
-    add(schedule, "seed", int, "of all random choices")
-    add(schedule, "threads", int, "threads to use; 0: one for your own history, as torch likes for --data")
+    add(schedule, "seed", int, "seed of all random choices")
+    add(
+        schedule, "threads", int, "threads to use; 0: one for your own history, torch's own number for --data"
+    )
     output = parser.add_argument_group("train a network: output")
     output.add_argument(
         "--out",

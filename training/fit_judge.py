@@ -73,20 +73,32 @@ def write_bundle(source: Path, fitted: FittedJudge, out: Path, origin: dict[str,
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m training.fit_judge", description="Fit the judge of a bundle."
+        prog="python -m training.fit_judge", description="Fit the judge of a bundle on changes of the corpus."
     )
     parser.add_argument("bundle", type=Path, help="the bundle whose network gives evidence")
     parser.add_argument("--mirrors", type=Path, required=True, help="folder with the clones of the corpus")
-    parser.add_argument("--corpus", type=Path, default=Path(__file__).parent / "corpora" / "default.toml")
-    parser.add_argument("--out", type=Path, required=True, help="the bundle to write")
     parser.add_argument(
-        "--cache", type=Path, default=Path("runs/judge"), help="folder for examples (default: %(default)s)"
+        "--corpus",
+        type=Path,
+        default=Path(__file__).parent / "corpora" / "default.toml",
+        help="TOML file that names the repositories (default: training/corpora/default.toml)",
     )
     parser.add_argument(
-        "--changes", type=int, default=150, help="changes of each repository (default: %(default)s)"
+        "--out", type=Path, required=True, help="the bundle to write; it may be the same folder"
     )
-    parser.add_argument("--repository", action="append", help="only this one of the corpus; repeatable")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("runs/judge"),
+        help="folder that keeps examples (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--changes", type=int, default=150, help="changes to play of each repository (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--repository", action="append", help="only this repository of the corpus; repeatable"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of all random choices (default: %(default)s)")
     options = parser.parse_args(arguments)
     try:
         predictor = Predictor(Bundle.load(options.bundle), device="cpu", with_judge=False)

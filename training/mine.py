@@ -153,15 +153,22 @@ def _choose_setting(options: argparse.Namespace, name: str) -> MiningSetting:
 
 
 def _make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m training.mine", description="Histories to a dataset.")
+    parser = argparse.ArgumentParser(
+        prog="python -m training.mine", description="Make a dataset or a vocabulary from histories."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    git = commands.add_parser("git", help="git histories")
+    git = commands.add_parser("git", help="make a dataset from git histories")
     git.set_defaults(run=mine_git)
-    vocabulary = commands.add_parser("tokenizer", help="train a vocabulary on repositories")
+    vocabulary = commands.add_parser("tokenizer", help="train a vocabulary on the files of repositories")
     vocabulary.set_defaults(run=mine_tokenizer)
     for command in (git, vocabulary):
-        command.add_argument("repositories", nargs="*", metavar="REPO")
+        command.add_argument(
+            "repositories",
+            nargs="*",
+            metavar="REPO",
+            help="a path; with --corpus a name in that file (none: all)",
+        )
         command.add_argument(
             "--corpus", type=Path, help="TOML file that names repositories, commits, licences, splits"
         )
@@ -180,16 +187,19 @@ def _make_parser() -> argparse.ArgumentParser:
         "--setting",
         choices=sorted(SETTINGS),
         default="product",
-        help="limits and shares of mining (default: %(default)s)",
+        help="limits of mining: the product's or the paper's (default: %(default)s)",
     )
     git.add_argument(
-        "--exclude-commits", type=Path, metavar="FILE", help="a beginning of a commit's hash on each line"
+        "--exclude-commits",
+        type=Path,
+        metavar="FILE",
+        help="commits to leave out: the beginning of a hash on each line",
     )
     git.add_argument(
         "--limit-pairs",
         type=int,
         default=60_000,
-        help="file pairs of one training repository (default: %(default)s)",
+        help="file pairs of one training repository at most (default: %(default)s)",
     )
     git.add_argument(
         "--processes",
@@ -200,28 +210,34 @@ def _make_parser() -> argparse.ArgumentParser:
     git.add_argument(
         "--ray",
         action="store_true",
-        help="a Ray task for each repository; --out is on a disk that all nodes share",
+        help="mine each repository as a Ray task; --out must be on a disk that all nodes share",
     )
     git.add_argument("--keep-parts", action="store_true", help="keep the parts, to add repositories later")
-    git.add_argument("--finished", action="store_true", help="mine nothing: a dataset of the parts there are")
+    git.add_argument(
+        "--finished",
+        action="store_true",
+        help="mine nothing more; make the dataset of the parts that are there",
+    )
     vocabulary.add_argument(
-        "--vocabulary", type=int, default=8192, help="tokens in it (default: %(default)s)"
+        "--vocabulary", type=int, default=8192, help="tokens of the vocabulary (default: %(default)s)"
     )
     vocabulary.add_argument(
         "--bytes-of-repository",
         type=int,
         default=1_000_000,
-        help="read from each repository at most (default: %(default)s)",
+        help="bytes to read from each repository at most (default: %(default)s)",
     )
 
-    saves = commands.add_parser("vscode-history", help="VS Code's local history")
+    saves = commands.add_parser("vscode-history", help="make a dataset from VS Code's local history")
     saves.set_defaults(run=mine_own, trajectories=read_saves, default_folders=default_folders)
-    recordings = commands.add_parser("recordings", help="what the language server recorded")
+    recordings = commands.add_parser(
+        "recordings", help="make a dataset from recordings of the language server"
+    )
     recordings.set_defaults(
         run=mine_own, trajectories=read_recordings, default_folders=lambda: [default_folder()]
     )
     for command in (saves, recordings):
-        command.add_argument("folder", nargs="?", type=Path)
+        command.add_argument("folder", nargs="?", type=Path, help="(default: where they are usually kept)")
     for command in (git, saves, recordings):
         command.add_argument(
             "--tokenizer",
@@ -229,8 +245,12 @@ def _make_parser() -> argparse.ArgumentParser:
             default=DEFAULT / "tokenizer.json",
             help="vocabulary of the dataset (default: that of the shipped bundle)",
         )
-        command.add_argument("--limit-tokens", type=int, help="tokens of a state (default: the setting's)")
-        command.add_argument("--limit-edits", type=int, help="edits of an instance (default: the setting's)")
+        command.add_argument(
+            "--limit-tokens", type=int, help="tokens of a state at most (default: the setting's)"
+        )
+        command.add_argument(
+            "--limit-edits", type=int, help="edits of an instance at most (default: the setting's)"
+        )
         command.add_argument(
             "--refactorings",
             type=float,

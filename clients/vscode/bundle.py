@@ -19,7 +19,7 @@ EXAMPLES = ("track_list.ts", "config_store.go")
 
 
 def requirements() -> list[str]:
-    """What the packages need to run: the project's dependencies and the runtime for any machine."""
+    """The requirements of the packages: the project's dependencies and the runtime for any machine."""
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return [*project["dependencies"], *project["optional-dependencies"][RUNTIME_EXTRA]]
 

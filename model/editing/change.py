@@ -44,3 +44,11 @@ def common_length(one: Items, other: Items) -> int:
         else:
             high = middle
     return low
+
+
+def trimmed(change: Change, old: str) -> Change:
+    """The same replacement without the text that old and new have in common at both ends; `old` is the text it replaces."""
+    new = change.text
+    head = common_length(old, new)
+    tail = common_length(old[head:][::-1], new[head:][::-1])
+    return Change(change.start + head, change.end - tail, new[head : len(new) - tail])

@@ -147,7 +147,7 @@ class _Reader:
             if content == END:
                 continue
             if own is not None and not own.is_touched_by(position, content):
-                self._finish(own)
+                self._finish(own, is_half=joined is not None)
                 own = None
             if joined is not None and not joined.is_touched_by(position, content):
                 self._finish(joined)
@@ -170,7 +170,7 @@ class _Reader:
             self._applied = index + 1
         self._first_of_last = len(self.precedents)
         if own is not None:
-            self._finish(own)
+            self._finish(own, is_half=joined is not None)
         if joined is not None:
             self._finish(joined)
         self._last = joined or own
@@ -193,7 +193,8 @@ class _Reader:
             region.first += -1 if content == DELETE else 1
         return region
 
-    def _finish(self, region: _Region) -> None:
+    def _finish(self, region: _Region, *, is_half: bool = False) -> None:
+        """Read the change of a region. A half of a region that is read as a whole too has no part in its line."""
         order, contents = self._order, self._contents
         end = region.first + region.count
         come_slots = order[region.first : end]
@@ -223,14 +224,14 @@ class _Reader:
             order[region.first - 1],
             order[end],
         )
-        if parts:
-            self._add(parts, region)
-
-    def _add(self, parts: Sequence[Part], region: _Region) -> None:
-        """Keep each part alone, and all parts of the line together."""
-        first_burst, burst = region.first_burst, region.burst
         for part in parts:
-            self.precedents.append(Precedent((part,), first_burst, burst))
+            self.precedents.append(Precedent((part,), region.first_burst, region.burst))
+        if parts and not is_half:
+            self._join_line(parts, region)
+
+    def _join_line(self, parts: Sequence[Part], region: _Region) -> None:
+        """Keep all parts of the line together."""
+        first_burst, burst = region.first_burst, region.burst
         if first_burst != burst:  # this reading takes the place of its halves
             self._line = [known for known in self._line if not self._is_within(known[0], region)]
         fresh = [(part, burst) for part in parts]

@@ -1,4 +1,4 @@
-"""How fast a keystroke becomes a suggestion, through both processes: `python -m tests.bench.bench_lsp [--bundle DIR]`.
+"""The time from a keystroke to its suggestion, through both processes: `python -m tests.bench.bench_lsp [--bundle DIR]`.
 
 The client here is as light as it can be, so that the figures are the language server's and the service's.
 """

@@ -20,7 +20,7 @@ _ROUNDS = 15
 
 
 def rows() -> list[tuple[str, str, str]]:
-    """What, figure, wanted."""
+    """Rows of the table: the measure, its figure, the wanted figure."""
     torch.manual_seed(0)
     config = ModelConfig("IA-ag", _VOCABULARY, hidden_size=_HIDDEN, limit_tokens=2048)
     network = build(config)

@@ -1,4 +1,4 @@
-"""How fast the service answers: `python -m tests.bench.bench_service [--full] [--bundle DIR]`.
+"""The speed of the service: `python -m tests.bench.bench_service [--full] [--bundle DIR]`.
 
 Starts the real process and speaks to it as an editor's client does, from the same machine: the client's own work is in the
 figures.
@@ -399,7 +399,7 @@ def _idle(service: Service) -> list[Row]:
 
 
 def rows(bundle: Path = DEFAULT, *, full: bool = False) -> list[Row]:
-    """What, how much, and how much was wanted."""
+    """Rows of the table: the measure, its figure, the wanted figure."""
     with running(bundle) as service:
         result = [("start to ready", f"{service.seconds_to_ready:.2f} s", "<= 2 s")]
         model = service.get("/model")

@@ -19,7 +19,7 @@ _KEYS_PER_SECOND = 0.5  # of one developer who has a file open and types, pauses
 
 
 def rows(device: str) -> list[tuple[str, str, str]]:
-    """What, figure, wanted."""
+    """Rows of the table: the measure, its figure, the wanted figure."""
     with tempfile.TemporaryDirectory() as folder:
         network, config, tokenizer = load_run(DEFAULT)
         bundle = export(network, config, tokenizer, Path(folder) / "bundle", name="bench", device="cuda")
@@ -35,7 +35,7 @@ def rows(device: str) -> list[tuple[str, str, str]]:
 
 
 def _measure(predictor: Predictor, size: int) -> float:
-    """Seconds of one step of so many histories, each with one new edit: the middle of several rounds."""
+    """Return the median seconds of one run of `size` histories, each with one new edit."""
     random = np.random.default_rng(0)
     vocabulary = predictor.bundle.config.vocabulary_size
     histories = []

@@ -1,4 +1,4 @@
-"""What a core carries: `python -m tests.bench.capacity [--cores 1] [--key-ms 8 --open-ms 60]`.
+"""The capacity of a core: `python -m tests.bench.capacity [--cores 1] [--key-ms 8 --open-ms 60]`.
 
 Measures the cost of a key and of opening a file in the real service, then replays a working day in simulated time: people
 type with the gaps of a recording (tests/data/vscode_stream.jsonl), pause, and open files. Prints queueing delay against load.
@@ -134,7 +134,7 @@ def draw_arrivals(
 
 
 def wait_in_queue(arrivals: Floats, services: Floats, cores: int) -> Floats:
-    """How long each waits for one of so many cores, first come, first served."""
+    """Return the wait of each arrival for one of the cores, first come, first served."""
     free = [0.0] * cores
     waits = np.empty(len(arrivals))
     for index, (arrival, service) in enumerate(zip(arrivals, services, strict=True)):
@@ -145,7 +145,7 @@ def wait_in_queue(arrivals: Floats, services: Floats, cores: int) -> Floats:
 
 
 def replay_day(developers: int, cores: int, costs: Costs, seed: int = 0) -> dict[str, float]:
-    """Replay a day and give the load and the delays of keys."""
+    """Simulate a day and return the load and the delays of keys."""
     random, gaps, seconds = np.random.default_rng(seed), read_gaps(), 60.0 * _MINUTES_OF_HOUR
     waits: list[Floats] = []
     busiest = 0.0

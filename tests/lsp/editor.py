@@ -19,7 +19,7 @@ WAIT_SECONDS = 60.0  # a busy machine starts processes slowly
 
 
 def plain(value: Any) -> Any:
-    """What pygls made named tuples of, as JSON again."""
+    """Turn the named tuples of pygls back into JSON values."""
     if hasattr(value, "_asdict"):
         return {key: plain(each) for key, each in value._asdict().items()}
     if isinstance(value, dict):
@@ -83,7 +83,7 @@ class Editor:
         return plain(await self.client.workspace_execute_command_async(params))
 
     async def inline_edits(self, uri: str, offset: int) -> list[dict[str, Any]]:
-        """What Copilot's clients ask for."""
+        """Send the request of Copilot's clients."""
         document = self.documents[uri]
         position = document.position_from_offset(offset)
         params = {

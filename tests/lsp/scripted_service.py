@@ -81,7 +81,7 @@ class ScriptedService:
         self.sessions.clear()
 
     async def send_away(self) -> None:
-        """As one of several replicas that is about to end: each client is told to connect again."""
+        """Close each stream as a replica does that is about to end: the clients connect again."""
         self.hangs = False
         for socket in list(self._sockets):
             await socket.close(1012)

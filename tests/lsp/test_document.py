@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from lsp.document import Document, trimmed
-from model.editing.change import Change
+from lsp.document import Document
+from model.editing.change import Change, trimmed
 from tests.tokenizing import texts
 
 ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}

@@ -15,7 +15,7 @@ LOGS = 'log.info("a")\nlog.info("b")\nlog.info("c")\n'
 
 
 def explained(typist: Typist, because: Sequence[int] | None = None) -> list[tuple[str, str, list[int]]]:
-    """What was done, and the lines of its places; by default every edit of the stream is a reason."""
+    """The changes, and the lines of their places; by default every edit of the stream is a reason."""
     document = Document("file:///a.py", "python", 1, typist.text)
     indices = range(len(typist.recorder.edits)) if because is None else because
     found = explain(document, typist.recorder, indices)

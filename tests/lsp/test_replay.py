@@ -61,7 +61,7 @@ class Developer:
         self.undo: list[str] = []
 
     def changes(self, text: str) -> list[Change]:
-        """What happens next to a text; each change applies to what the one before left."""
+        """The next changes of a text; each change applies to what the one before left."""
         choice = self.random.random()
         if choice < 0.1 or self.offset > len(text):
             self.offset = self.random.randrange(len(text) + 1)
@@ -158,7 +158,7 @@ async def test_the_process_never_drifts_and_its_memory_is_flat(tmp_path: Path) -
 
 
 def recorded() -> Iterator[dict[str, Any]]:
-    """What VS Code told (`method` and `params`), and after each save what the file then held (`saved` and `text`)."""
+    """The messages of VS Code (`method`, `params`), and the file's content after each save (`saved`, `text`)."""
     with RECORDED.open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 

@@ -1,6 +1,6 @@
 """The cost of the ingress, in one run with the plain service: `python -m tests.ray.overhead`.
 
-Both services answer the same questions in turns, so both meet the machine in the same mood.
+Both services answer the same questions in turns, so both meet the same load of the machine.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class OnRay(Service):
 
     @property
     def megabytes(self) -> float:
-        """Of all its processes."""
+        """The memory of all its processes."""
         processes = [self._usage, *self._usage.children(recursive=True)]
         return sum(float(each.memory_info().rss) for each in processes) / 1e6
 

@@ -4,18 +4,19 @@ import shutil
 from pathlib import Path
 
 from model.inference.bundle import Bundle
-from training.choose_eagerness import choose_thresholds, write_thresholds
+from training.choose_eagerness import Group, choose_thresholds, write_thresholds
 from training.suite.whole_commits import Played
 
 TINY = Path(__file__).parents[1] / "data" / "tiny_bundle"
 
 
-def curve(*wrong: int) -> dict[float, Played]:
+def curve(*wrong: int, by_keys: bool = False) -> Group:
     """Counts of 100 edits at rising thresholds."""
     thresholds = (0.3, 0.5, 0.7, 0.9)
-    return {
+    rows = {
         threshold: Played(edits=100, wrong=each) for threshold, each in zip(thresholds, wrong, strict=True)
     }
+    return Group(rows, by_keys)
 
 
 def test_each_eagerness_gets_the_lowest_threshold_that_keeps_its_limit() -> None:
@@ -28,6 +29,11 @@ def test_every_group_of_files_keeps_the_limit() -> None:
         "balanced": 0.7,
         "eager": 0.5,
     }
+
+
+def test_typed_edits_have_a_wider_limit() -> None:
+    assert choose_thresholds([curve(12, 9, 3, 2, by_keys=True)])["balanced"] == 0.5
+    assert choose_thresholds([curve(12, 10, 3, 2, by_keys=True)])["balanced"] == 0.7
 
 
 def test_a_lucky_low_threshold_below_a_bad_one_is_not_chosen() -> None:

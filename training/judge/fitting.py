@@ -82,7 +82,10 @@ def weigh(examples: Examples) -> NDArray[np.float64]:
 def _thin(
     examples: Examples, weights: NDArray[np.float64], random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The indices of the examples to fit on and their weights: the wrong ones that are kept count for all of their question."""
+    """Choose examples to fit on; return their indices and weights.
+
+    The wrong examples that are kept stand for all wrong ones of their question.
+    """
     order = random.permutation(len(examples.question))
     order = order[np.lexsort((examples.is_right[order] * -1, examples.question[order]))]  # right ones first
     questions = examples.question[order]

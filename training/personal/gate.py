@@ -1,4 +1,4 @@
-"""The gate: a personal bundle is installed only if its user would feel that it is better.
+"""The gate: a personal bundle is installed only if it is better for its user.
 
 The held-out changes are played edit by edit with the bundle in use and with the new one. The difference in the share of edits done
 with Tab gets a 90 % interval by a paired bootstrap over units (commits, saves, sessions): files of one commit are alike.

@@ -55,7 +55,7 @@ def tune_network(
 
 
 def gentle_config(base: Path, data: Path, *, minutes: float, threads: int, seed: int) -> FitConfig:
-    """The options of a tuning: smaller steps than a network at its beginning takes."""
+    """The options of a tuning: smaller steps than those of a new network."""
     config = Bundle.load(base).config
     return FitConfig(
         model=config.model,

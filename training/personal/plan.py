@@ -30,7 +30,7 @@ class Plan:
     seed: int
 
     def same_wishes(self, other: "Plan") -> bool:
-        """Do two plans differ only in what the sources hold by now?"""
+        """Are two plans equal except for the content of their sources?"""
         return self._wishes() == other._wishes()
 
     def _wishes(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Plan:
 
 
 def work_folder() -> Path:
-    """The folder for what is made on the way; it is removed at the end."""
+    """The folder of unfinished work; it is removed at the end."""
     return Path(platformdirs.user_cache_dir("likewise", appauthor=False)) / "learning"
 
 

@@ -1,7 +1,7 @@
 """Thresholds for a personal bundle: as few wrong offers as before, and then as many offers as possible.
 
-A judge that learned from a user, on evidence of another network, is sure at other numbers. The thresholds are chosen on the
-changes that check, never on those that are held out.
+The confidence of a judge shifts when it learns from a user, or gets evidence of another network. The thresholds are
+chosen on the checking changes, never on the held-out ones.
 """
 
 import json

@@ -37,12 +37,15 @@ class Workers:
         return DistributedDataParallel(network)
 
     def take_part(self, rows: Rows) -> Rows:
-        """Take this worker's part of a batch. Of a batch smaller than the group some take a row that will not count."""
+        """Take this worker's part of a batch. In a batch smaller than the group, some take a row that does not count."""
         part = rows[self.rank :: self.count]
         return part if len(part) else rows[:1]
 
     def weigh(self, edits: int, rows: int) -> tuple[float, int]:
-        """Give the weight of this worker's loss, so that the mean of all is the mean over all edits, and their number."""
+        """Return the weight of this worker's loss, and the number of edits in the whole batch.
+
+        With these weights the mean of all workers is the mean over all edits.
+        """
         if not self.is_group:
             return 1.0, edits
         own = edits if self.rank < rows else 0

@@ -26,7 +26,7 @@ _LIMIT_TYPED = 500  # characters that a file's edits insert, where they are type
 
 
 class AskedOnce:
-    """An engine that is not asked the same again: plays at other thresholds begin alike."""
+    """An engine that keeps its answers: plays at several thresholds begin with the same questions."""
 
     def __init__(self, engine: EngineSuggest, thresholds: Sequence[float]) -> None:
         self._engine = engine

@@ -8,7 +8,8 @@ from model.inference.history import AnyHistory
 from model.inference.predictor import Predictor
 from model.inference.search import Decoded, DecodedEdits, Wish, decode
 from model.inference.window import WindowedHistory
-from model.proposals.suggester import StreamFacts, Suggester
+from model.leanings import Leanings, replacement_of
+from model.proposals.suggester import StreamFacts, Suggester, Weighed
 from training.suite.whole_commits import Offer
 from training.trajectories.keyboard import Step
 from training.trajectories.typist import record_step
@@ -31,6 +32,7 @@ class EngineSuggest:
         self._text: str | None = None
         self._steps: list[Step] = []
         self._recorder: Recorder | None = None
+        self._leanings = Leanings()
         self._history: AnyHistory | None = None
         self._state: tuple[int, ...] | None = None
 
@@ -66,12 +68,19 @@ class EngineSuggest:
         if self._recorder is None or text != self._text or list(steps[:known]) != self._steps:
             self._recorder = Recorder(self._tokenizer, text, self._predictor.bundle.config.limit_history)
             self._text, self._steps, known = text, [], 0
+            self._leanings = Leanings()
         for step in steps[known:]:
             if self._steps and step.time - self._steps[-1].time >= PAUSE_SECONDS:
                 self._recorder.move_cursor(-1)
+            if step.accepted:
+                self._note_acceptance(self._recorder.text.text, step)
             record_step(self._recorder, step)
             self._steps.append(step)
         return self._recorder
+
+    def _note_acceptance(self, text: str, step: Step) -> None:
+        for change in step.changes:
+            self._leanings.accept(replacement_of(change, text[change.start : change.end]))
 
     def _judge(
         self,
@@ -82,9 +91,19 @@ class EngineSuggest:
     ) -> list[list[Offer]]:
         facts = StreamFacts(recorder.burst_ends, pause_seconds, recorder.cursor, recorder.prefix)
         weighed = suggester.weigh(self._synced(recorder), facts, with_network=self._with_network)
+        text = recorder.text.text
+        return [self._choose(weighed, text, threshold) for threshold in thresholds]
+
+    def _choose(self, weighed: Weighed, text: str, threshold: float) -> list[Offer]:
+        """The offers at a threshold. As in the language server, an accepted change needs less confidence."""
+        found = weighed.choose(threshold * self._leanings.least, _LIMIT_JUDGED).changes
         return [
-            [Offer(each.change, each.confidence) for each in weighed.choose(least, _LIMIT_JUDGED).changes]
-            for least in thresholds
+            Offer(each.change, each.confidence)
+            for each in found
+            if each.confidence
+            >= self._leanings.threshold_for(
+                replacement_of(each.change, text[each.change.start : each.change.end]), threshold
+            )
         ]
 
     def _synced(self, recorder: Recorder) -> AnyHistory:

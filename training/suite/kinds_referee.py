@@ -1,4 +1,4 @@
-"""The referee of the kinds of session when they are played in a real editor: tells the sessions, and judges offers.
+"""The referee when a real editor plays the kinds of session: it describes the sessions and judges offers.
 
 The player sends one JSON object a line: the number of a session, the text as it is now, and offered changes. The referee
 answers with the verdict on each offer and with the sites that are still to be made. All offsets are code points; the files of

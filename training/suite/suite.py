@@ -33,6 +33,17 @@ _MOMENT_CHANGES = 120  # of each repository
 _WORD_CHANGES = 150  # of each repository
 
 
+_WORDS = """\
+Written by `python -m training.evaluate BUNDLE --suite next-edit --mirrors DIR --report FOLDER`; not edited by hand. The bundle {name} was put to
+{repositories} repositories of the split {split}, from which nothing was learned. Balanced, the default, is a threshold of {default:.2f}.
+
+A file of a commit is played from the text before to the text after, by hands that no example was made with. Before each edit the engine is asked;
+a right offer is accepted with Tab, a wrong one is counted once for its line, and a correct part of a larger edit is a *piece*. An edit is
+*reachable* when the tokens that it removes and inserts equal those of an earlier edit of the same file and contain a word. A file is *repetitive*
+when at least 40 % of its edits, and at least three, are reachable. An offer is right when it makes a hunk that the author still makes, or a run of
+such hunks on one line. As in the editor, a change that was accepted needs less confidence the next time."""
+
+
 class Suite:
     """The parts of the suite for one bundle. Each returns a piece of Markdown."""
 
@@ -48,7 +59,7 @@ class Suite:
         """`count` is the number of repetitive files, and of ordinary ones, that are played."""
         self._repositories, self._cache, self._count, self._seed = repositories, cache, count, seed
         predictor = Predictor(bundle, device="cpu")
-        self._tokenizer = bundle.require_tokenizer()
+        self._name, self._tokenizer = bundle.name, bundle.require_tokenizer()
         self._engine, self._plain = EngineSuggest(predictor), EngineSuggest(predictor, with_network=False)
         self._thresholds = dict(bundle.calibration.eagerness) or {
             "default": bundle.calibration.threshold("hunk")
@@ -56,6 +67,12 @@ class Suite:
         self._default = bundle.calibration.threshold("hunk")
         self._results = folder_of(cache, bundle)
         self._split = "+".join(sorted({repository.split for repository in repositories}))
+
+    def describe(self) -> str:
+        """The words of the tables, for a report."""
+        return _WORDS.format(
+            name=self._name, repositories=len(self._repositories), split=self._split, default=self._default
+        )
 
     def play_commits(self) -> str:
         """Whole commits, edit by edit."""

@@ -190,7 +190,7 @@ class _Game:
         return None
 
     def _shown(self) -> Offer | None:
-        """The first offer that changes something and was not shown and wrong before."""
+        """The first offer that changes something, except those that were shown before and wrong."""
         text = self.draft.text
         for offer in self._suggest(self._file.before, self._steps, self._steps[-1].cursor, self._time):
             change = offer.change

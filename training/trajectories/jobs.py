@@ -85,7 +85,7 @@ def start_process(progress: "Synchronized[int]") -> None:
 
 
 def order_jobs(jobs: Iterable[MiningJob]) -> list[MiningJob]:
-    """Small splits first, then a mix of sizes and languages, so that a broken run is of use."""
+    """Put small splits first, then a mix of sizes and languages, so that a stopped run is useful."""
     return sorted(
         jobs, key=lambda job: (job.repository.split == "train", _draw(job.repository.name, job.seed))
     )

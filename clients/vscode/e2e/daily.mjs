@@ -276,10 +276,12 @@ export const daily = [
             await workbench.replace(first.line, first.column, from, to);
             await workbench.replace(second.line, second.column, from, to);
             const [left] = await workbench.hint(/\d+ more(?=: Tab)/);
-            await workbench.press("Tab");
-            await sleep(600);
-            await workbench.press("Tab");
-            await until("one place fewer", async () => !(await written(workbench)).includes(left));
+            // An acceptance lowers the threshold of the change, so the first one may leave as many places as before.
+            await until("one place fewer", async () => {
+                await workbench.press("Tab");
+                await sleep(800);
+                return !(await written(workbench)).includes(left);
+            });
             await workbench.command("Notifications: Clear All Notifications");
             await workbench.command("View: Revert and Close Editor");
         },

@@ -1,6 +1,6 @@
 /** Suggestions that are accepted one after another, and what is said when the last is done. */
 
-/** How many suggestions the user has taken in a row in one document. */
+/** Counts the suggestions that the user has accepted in a row in one document. */
 export class Chain {
     private uri = "";
     private count = 0;
@@ -10,14 +10,14 @@ export class Chain {
         this.uri = uri;
     }
 
-    /** The words for the end of the chain; undefined when there was none. It is told once. */
+    /** Ends the chain and returns the words that say so; undefined when there was no chain. */
     end(): string | undefined {
         const { count } = this;
         this.break();
         return count === 0 ? undefined : `done, ${count} ${count === 1 ? "place" : "places"}`;
     }
 
-    /** The user does something else. */
+    /** Ends the chain without words: the user does something else. */
     break(): void {
         this.count = 0;
         this.uri = "";

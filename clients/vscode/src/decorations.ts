@@ -17,7 +17,7 @@ export class Decorations implements vscode.Disposable {
         overviewRulerLane: vscode.OverviewRulerLane.Center,
     });
     /**
-     * What is written into the lines: texts of the change, the key, the notes. Texts at one place stand in the order of
+     * The texts of the change, the key and the notes, as written into the lines. Texts at one place stand in the order of
      * their types' keys, so these are sorted.
      */
     private readonly written = Array.from({ length: 3 }, () =>

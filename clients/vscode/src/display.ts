@@ -1,4 +1,4 @@
-/** How a suggestion is shown, seen from the cursor: as ghost text, near the cursor, or as a hint at a far place. */
+/** The display of a suggestion, seen from the cursor: as ghost text, near the cursor, or as a hint at a far place. */
 
 import { after, type LineText, offsetIn } from "./positions";
 import type { Position, Range, Suggestion } from "./protocol";
@@ -11,7 +11,7 @@ export const NEAR_LINES = 3;
 const LIMIT_HINT = 40;
 const LIMIT_ADDED = 100;
 
-/** What is removed and what is added, without the words that both have at their ends. */
+/** The removed and the added text, without the words that both have at their ends. */
 export interface Difference {
     readonly removed: Range;
     readonly removedText: string;
@@ -40,7 +40,7 @@ export interface Far {
 
 export type Display = Ghost | Near | Far;
 
-/** What counts beside the cursor. */
+/** The circumstances, beside the cursor, that decide how a suggestion is shown. */
 export interface Circumstances {
     /** A change that the user does not see is far, however few lines away. Without one, everything is seen. */
     readonly viewport?: Viewport;
@@ -175,7 +175,7 @@ function linesBetween({ start, end }: Range, { line }: Position): number {
 const isWord = (character: string | undefined) =>
     character !== undefined && /[\p{L}\p{N}\p{Surrogate}_]/u.test(character);
 
-/** Whether cutting `text` at `offset` would cut a word (or a surrogate pair) in two. */
+/** True if cutting `text` at `offset` would cut a word (or a surrogate pair) in two. */
 function cutsWord(text: string, offset: number): boolean {
     return isWord(text[offset - 1]) && isWord(text[offset]);
 }

@@ -4,10 +4,10 @@ export interface Example {
     readonly language: string;
     /** Below the extension's folder. */
     readonly file: string;
-    /** What is to be changed in the first two places, and into what. */
+    /** The text to change in the first two places, and the new text. */
     readonly from: string;
     readonly to: string;
-    /** What stands right before it. */
+    /** The text right before `from`. */
     readonly before: string;
 }
 

@@ -4,14 +4,14 @@ import * as vscode from "vscode";
 import type { Display, Ghost } from "./display";
 import type { Suggestion } from "./protocol";
 
-/** What is on offer for this text and how it is shown at this position. */
+/** The offer for this text and its display at this position. */
 export type Lookup = (
     document: vscode.TextDocument,
     position: vscode.Position,
 ) => { readonly suggestion: Suggestion; readonly display: Display } | undefined;
 
 export class GhostText implements vscode.InlineCompletionItemProvider {
-    /** What VS Code was last asked to show. */
+    /** The ghost text that VS Code was last asked to show. */
     private shown: Ghost | undefined;
 
     constructor(private readonly lookUp: Lookup) {}
@@ -58,7 +58,7 @@ export class GhostText implements vscode.InlineCompletionItemProvider {
         this.shown = ghost;
     }
 
-    /** Whether this text is all of the ghost text: then it was accepted. */
+    /** True if this text is all of the ghost text: then it was accepted. */
     isAllOf(text: string | undefined): boolean {
         return text !== undefined && text === this.shown?.text;
     }

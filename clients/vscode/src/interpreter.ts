@@ -82,7 +82,7 @@ export class PythonFinder implements vscode.Disposable {
         }
     }
 
-    /** What a private environment is made from, and where; undefined when this build carries no packages. */
+    /** The folder and the requirements of a private environment; undefined when this build carries no packages. */
     get plan(): { readonly environment: string; readonly requirements: string } | undefined {
         const { requirements } = this.bundled;
         return requirements === undefined ? undefined : { environment: this.ownEnvironment, requirements };

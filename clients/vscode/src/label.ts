@@ -20,7 +20,7 @@ export interface LabelFacts {
     readonly others: number;
 }
 
-/** Where the label of a display stands; undefined when the user would see it nowhere. */
+/** Finds the position for the label of a display; undefined when the user would see it nowhere. */
 export function placeFor(display: Display, viewport: Viewport, lineText: LineText): Position | undefined {
     if (display.kind === "ghost") {
         return display.position;

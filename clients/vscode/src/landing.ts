@@ -1,5 +1,5 @@
 /**
- * Where our own moves put the cursor. Tab in leading white space is the user's, always; and the Tab after a jump must
+ * Cursor positions after our own moves. Tab in leading white space is the user's, always; and the Tab after a jump must
  * apply. Both hold because we never put the cursor into leading white space where another place is in view.
  */
 
@@ -8,7 +8,7 @@ import type { LineText } from "./positions";
 import type { Position, Suggestion } from "./protocol";
 import { isInIndentation } from "./tab";
 
-/** Where a jump to a suggestion lands: behind what is removed, so that it is read first, or as near as can be. */
+/** The position after a jump: behind the removed text, so that it is read first, or as near as possible. */
 export function landingOf(suggestion: Suggestion, lineText: LineText): Position {
     const { start, end } = differenceOf(suggestion).removed;
     const linesAbove = Array.from({ length: NEAR_LINES }, (_, index) => start.line - 1 - index);
@@ -18,7 +18,7 @@ export function landingOf(suggestion: Suggestion, lineText: LineText): Position 
     );
 }
 
-/** Where the cursor stays after a suggestion that ends here was applied: the next Tab may be meant for the next one. */
+/** The position after a suggestion that ends here was applied: the next Tab may be meant for the next one. */
 export function restingPlace(end: Position, lineText: LineText): Position {
     return firstOutsideIndentation([end, ...lineEnds([end.line], lineText)], lineText);
 }

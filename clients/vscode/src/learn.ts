@@ -76,7 +76,7 @@ async function pickFolder(): Promise<vscode.WorkspaceFolder | undefined> {
     return folders.length > 1 ? vscode.window.showWorkspaceFolderPick() : folders[0];
 }
 
-/** Whether the network learns too; undefined when the user has changed their mind. */
+/** Asks for the minutes of the network: 0 lets the judge learn alone, undefined means cancelled. */
 async function pickNetworkMinutes(): Promise<number | undefined> {
     const items = [
         { label: "The judge", description: "some minutes", minutes: 0 },

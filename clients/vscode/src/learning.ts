@@ -14,7 +14,7 @@ export type LearningLine =
     | {
           readonly event: "progress";
           readonly title: string;
-          /** Of the whole, between 0 and 1. */
+          /** The share of the whole work, between 0 and 1. */
           readonly share: number;
           readonly seconds_left: number | null;
       }
@@ -27,7 +27,7 @@ export type LearningLine =
           readonly report: string;
       };
 
-/** The parameters of Python. The network is left as it is without minutes. */
+/** The arguments for Python. Zero minutes leave the network as it is. */
 export function learningParameters(folder: string, eagerness: string, networkMinutes: number): string[] {
     return [
         ...["-P", "-m", "training.fit", "--yes", "--json"],
@@ -47,7 +47,7 @@ export function learningLine(printed: string): LearningLine | undefined {
     }
 }
 
-/** What the notification says while it runs. */
+/** The text of the notification while it runs. */
 export function progressMessage(title: string, secondsLeft: number | null): string {
     if (secondsLeft === null) {
         return `${title}…`;
@@ -56,7 +56,7 @@ export function progressMessage(title: string, secondsLeft: number | null): stri
     return `${title}… (this step: ${left} left)`;
 }
 
-/** What the notification says in the end. */
+/** The text of the notification at the end. */
 export function resultMessage(result: LearningLine & { readonly event: "result" }): string {
     return result.is_better
         ? `Likewise learned from your repository: ${result.reason}.`

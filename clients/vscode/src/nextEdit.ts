@@ -34,20 +34,20 @@ import { isWordComplete } from "./word";
 const LINGER_MILLISECONDS = 150;
 /** After an accept the next edit is on its way for at most this long; a Tab pressed meanwhile was meant for it. */
 const AWAIT_MILLISECONDS = 1500;
-/** For this long the end of a chain is told, and a Tab that comes too late does nothing. */
+/** For this long the end of a chain is shown, and a Tab that comes too late does nothing. */
 const DONE_MILLISECONDS = 1500;
 
 export class NextEdit implements vscode.Disposable {
     /** By document: what is offered in one stays there while the user looks at another. */
     private readonly offers = new Map<string, Offer>();
-    /** Where our own jump put the cursor, while it still stands there: what it led to is then drawn, not ghost text. */
+    /** The cursor after our own jump, while it stays there: the suggestion is then drawn, not shown as ghost text. */
     private landed: Position | undefined;
-    /** Where the newest typing in the active editor ended, while the cursor still stands there. */
+    /** The end of the newest typing in the active editor, while the cursor still stands there. */
     private typed: { readonly uri: string; readonly at: Position } | undefined;
     private readonly chain = new Chain();
     /** Runs while a suggestion was just accepted and the next one is not known. */
     private awaiting: NodeJS.Timeout | undefined;
-    /** Runs while the end of a chain is told. */
+    /** Runs while the end of a chain is shown. */
     private done: NodeJS.Timeout | undefined;
     private lingering: NodeJS.Timeout | undefined;
     private announced: string | undefined;
@@ -55,7 +55,7 @@ export class NextEdit implements vscode.Disposable {
     private closedFor: string | undefined;
     private isHidden = false;
     private isApplying = false;
-    /** Where the label of the newest drawing stands. */
+    /** The position of the label in the newest drawing. */
     private label: Position | undefined;
 
     private readonly decorations = new Decorations();
@@ -355,7 +355,7 @@ export class NextEdit implements vscode.Disposable {
         }
     }
 
-    /** What is on offer for exactly this text, as it is shown when the cursor stands there. */
+    /** The offer for exactly this text, as it is shown when the cursor stands there. */
     private lookUp(document: vscode.TextDocument, position: vscode.Position) {
         const offer = this.offers.get(document.uri.toString());
         if (offer === undefined || !isFor(offer, snapshotOf(document))) {
@@ -527,7 +527,7 @@ export class NextEdit implements vscode.Disposable {
     }
 }
 
-/** Whether the user moved the cursor, not a command or we ourselves. */
+/** True if the user moved the cursor, not a command or we ourselves. */
 function isByHand(kind: vscode.TextEditorSelectionChangeKind | undefined): boolean {
     const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
     return kind === Keyboard || kind === Mouse;

@@ -9,9 +9,9 @@ const FIRST_WORD = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u;
 
 export interface WordStep {
     readonly difference: Difference;
-    /** Where the new text ends when the step is made. */
+    /** The end of the new text after this step. */
     readonly end: Position;
-    /** Whether this step is all that is left. */
+    /** True if this step completes the change. */
     readonly isLast: boolean;
 }
 

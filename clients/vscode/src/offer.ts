@@ -1,4 +1,4 @@
-/** What is on offer for one version of one document: the suggestion, its alternatives, and which of them is shown. */
+/** The offer for one version of one document: the suggestion, its alternatives, and which of them is shown. */
 
 import { insertedAt } from "./display";
 import { after, isEqual, isEqualRange } from "./positions";
@@ -51,7 +51,7 @@ export function cycle(offer: Offer, step: number): Offer {
     return { ...offer, chosen: (((offer.chosen + step) % count) + count) % count };
 }
 
-/** Whether the offer was made for exactly this text. Nothing else may be applied to it. */
+/** True if the offer was made for exactly this text. It may be applied to no other text. */
 export function isFor(offer: Offer, document: Snapshot): boolean {
     return offer.uri === document.uri && offer.version === document.version;
 }
@@ -61,7 +61,7 @@ function isSameEdit(one: Suggestion, other: Suggestion): boolean {
 }
 
 /**
- * What remains of an offer after the user typed on: when the typed text is how the shown insertion begins, the rest of
+ * The rest of an offer after the user typed on: when the typed text is how the shown insertion begins, the rest of
  * it, for the new version. Undefined when the user typed something else, or all of it.
  */
 export function typedAlong(offer: Offer, change: Change, version: number): Offer | undefined {

@@ -5,7 +5,7 @@ import type { Position, Range } from "./protocol";
 /** The text of a line without its line break; empty for a line that is not there. */
 export type LineText = (line: number) => string;
 
-/** Where each line of `text` begins. A lone carriage return breaks a line too, as it does in the protocol. */
+/** The offset of each line in `text`. A lone carriage return breaks a line too, as it does in the protocol. */
 function lineStarts(text: string): number[] {
     return [
         0,
@@ -29,7 +29,7 @@ export function isEqualRange(one: Range, other: Range): boolean {
     return isEqual(one.start, other.start) && isEqual(one.end, other.end);
 }
 
-/** How far into `text`, which begins at `start`, `position` is; undefined when it is outside. */
+/** The offset of `position` in `text`, which begins at `start`; undefined when it is outside. */
 export function offsetIn(text: string, start: Position, position: Position): number | undefined {
     const starts = lineStarts(text);
     const line = position.line - start.line;

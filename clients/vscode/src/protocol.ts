@@ -1,4 +1,4 @@
-/** What the language server and this client say to each other beyond the standard protocol. No `vscode` here. */
+/** The messages between the language server and this client beyond the standard protocol. No `vscode` here. */
 
 export interface Position {
     readonly line: number;

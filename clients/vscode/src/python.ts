@@ -1,4 +1,4 @@
-/** Which Python runs the language server, and what to tell the user when none can. Processes are run by the caller. */
+/** Chooses the Python that runs the language server, or advises the user. The caller runs the processes. */
 
 import { posix, win32 } from "node:path";
 
@@ -10,10 +10,10 @@ export interface Candidate {
     readonly origin: string;
 }
 
-/** What the probe found out in an interpreter. */
+/** The findings of the probe in an interpreter. */
 export interface Findings {
     readonly version: readonly [number, number];
-    /** Whether Likewise itself is installed there. */
+    /** True if Likewise itself is installed there. */
     readonly hasLikewise: boolean;
     /** Distributions that it needs and that are not there. */
     readonly missing: readonly string[];
@@ -92,7 +92,7 @@ export function judge(candidate: Candidate, bundled: Bundled, found: Findings | 
     return { ...candidate, packages };
 }
 
-/** What to tell a user when nothing can run the language server: one sentence, and the command of one button. */
+/** The advice when nothing can run the language server: one sentence, and the command of one button. */
 export function adviceFor(refusals: readonly Refusal[], bundled: Bundled): Advice {
     const canSetUp =
         bundled.requirements !== undefined && refusals.some(({ command }) => command !== undefined);

@@ -1,4 +1,4 @@
-/** What the user did before, in words: "line 7: info → debug", "lines 3, 9: added `timeout=3`". No `vscode` here. */
+/** The user's past changes in words: "line 7: info → debug", "lines 3, 9: added `timeout=3`". No `vscode` here. */
 
 import { oneLine } from "./display";
 import type { Range, Reason } from "./protocol";

@@ -22,7 +22,7 @@ const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
 /** A server that ends more often than this within the window has a fault that another start will not heal. */
 const LIMIT_ENDS = 4;
 const ENDS_WINDOW_MILLISECONDS = 3 * 60 * 1000;
-/** How long a server may take to say goodbye before it is ended. */
+/** The time that a server has for its shutdown before it is killed. */
 const STOP_MILLISECONDS = 2000;
 
 export function isServed(document: vscode.TextDocument): boolean {
@@ -31,7 +31,7 @@ export function isServed(document: vscode.TextDocument): boolean {
 
 export class LanguageServer implements vscode.Disposable {
     private client: LanguageClient | undefined;
-    /** What the client was started with. */
+    /** The launch that the client was started with. */
     private launch: Launch | undefined;
     private settings: Settings;
     /** Starts and stops run one after another: a restart during a start must not leave a process behind. */

@@ -77,7 +77,7 @@ export function everyEntry(layers: Layers | undefined): unknown[] {
     return lists.filter((list) => Array.isArray(list)).flat();
 }
 
-/** Whether the process must be started anew: the rest is told to the running one. */
+/** True if the process must be restarted; all other settings are sent to the running one. */
 export function needsRestart(before: Settings, now: Settings): boolean {
     const process = ({ enabled, python, server }: Settings) =>
         JSON.stringify([

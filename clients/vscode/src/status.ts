@@ -20,7 +20,7 @@ const ICONS: Record<State, string> = {
     trouble: "$(warning)",
 };
 
-/** What stands behind the name in the status bar; states in which Likewise simply works show the name alone. */
+/** The text behind the name in the status bar; states in which Likewise simply works show the name alone. */
 const LABELS: Record<State, string> = {
     starting: ": starting",
     setup: ": set up",

@@ -53,7 +53,7 @@ export class StatusBar implements vscode.Disposable {
     }
 }
 
-/** What the user can do now. The state stands above it. */
+/** Shows the actions that the user has now, below the state. */
 export async function showMenu(situation: Situation): Promise<void> {
     const title = statusLine(situation.status).tooltip.split("\n")[0] as string;
     const picked = await vscode.window.showQuickPick(menuEntries(situation), { title });

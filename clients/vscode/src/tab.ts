@@ -40,7 +40,7 @@ export function acceptKey(known: Partial<TabFacts>): "Tab" | "Alt+L" {
 }
 
 /**
- * Whether nothing but white space stands before the cursor: there Tab indents, whatever we show. Asked again when the
+ * True if nothing but white space stands before the cursor: there Tab indents, whatever we show. Asked again when the
  * command runs, since context keys arrive a moment late.
  */
 export function isInIndentation(lineText: string, character: number): boolean {

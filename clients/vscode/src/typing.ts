@@ -33,7 +33,7 @@ export function wordAt(cursor: Position, lineText: LineText): TypedWord | undefi
 }
 
 /**
- * Whether a suggestion makes sense while this word is being typed. It may change what stands behind the cursor, which
+ * True if a suggestion makes sense while this word is being typed. It may change the text behind the cursor, which
  * completes the word; and it must not repeat a word elsewhere that the user has only half typed in front of another.
  */
 export function suits(suggestion: Suggestion, word: TypedWord): boolean {
@@ -45,7 +45,7 @@ export function suits(suggestion: Suggestion, word: TypedWord): boolean {
     return !isInMiddle || isEqual(removed.start, word.cursor) || !hasWord(addedText, word.text);
 }
 
-/** Whether a change removes a part of the word, or inserts something into it or behind it. */
+/** True if a change removes a part of the word, or inserts something into it or behind it. */
 function isInside({ start, end }: Range, word: Range): boolean {
     if (start.line > word.start.line || end.line < word.start.line) {
         return false;

@@ -22,14 +22,14 @@ export interface Viewport {
     readonly isWrapped: boolean;
 }
 
-/** Whether the user surely sees the place. */
+/** True if the user surely sees the place. */
 export function isInView(viewport: Viewport, place: Position, lineText: LineText, margin = 0): boolean {
     return isLineVisible(viewport, place.line) && isColumnVisible(viewport, place, lineText, margin);
 }
 
 /**
- * Where to write the label of a suggestion: at the end of its line, else at `fallback`, else at the end of a line close
- * by. Undefined when the user would see none of them.
+ * Finds the position for the label of a suggestion: at the end of its line, else at `fallback`, else at the end of
+ * a line close by. Undefined when the user would see none of them.
  */
 export function labelPlace(
     viewport: Viewport,

@@ -4,7 +4,7 @@ const WORD_BEFORE = /[\p{L}\p{N}_$]+$/u;
 const WORD_BEHIND = /^[\p{L}\p{N}_$]/u;
 
 /**
- * Whether nothing is left to be typed at the cursor: no word ends there, or the same word stands elsewhere in the text.
+ * True if nothing is left to be typed at the cursor: no word ends there, or the same word stands elsewhere in the text.
  * `before` and `behind` are the texts on both sides of the cursor.
  */
 export function isWordComplete(before: string, behind: string): boolean {

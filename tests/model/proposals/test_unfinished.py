@@ -58,3 +58,13 @@ def test_a_whole_change_is_kept_when_its_author_goes_on_beside_it(bundle: Bundle
     stream.apply(Change(at, at, "_all"), seconds=9.0)
     stream.apply(Change(at, at + 4, ""), seconds=9.0)
     assert stream.text.replace("info", "debug") in [stream.after(each) for each in stream.proposals().changes]
+
+
+def test_halves_of_an_insertion_are_no_parts_of_a_line(bundle: Bundle) -> None:
+    stream = Stream(bundle.require_tokenizer(), "def one(a, b):\n    pass\n\n\ndef two(a, b):\n    pass\n")
+    at = stream.text.index("a, b") + 1
+    stream.apply(Change(at, at, ":"))
+    stream.apply(Change(at + 1, at + 1, " int"), seconds=9.0)
+    patterns = stream.proposals().situation.patterns
+    assert all(len(pattern.key) == 1 for pattern in patterns)
+    assert stream.text.replace("two(a", "two(a: int") in stream.results()

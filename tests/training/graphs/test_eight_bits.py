@@ -119,7 +119,7 @@ def test_a_matrix_that_is_stored_the_other_way_round() -> None:
 
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_a_sum_that_is_no_bias_is_left(is_shared: bool) -> None:
-    """What others read too must be there without the bias; and what is added may be another row."""
+    """A value that other nodes read too must stay without the bias; and the added value may be another row."""
     matrix, bias = random_matrix(128, 128), random_matrix(128, 1)[:, 0]
     nodes = [
         helper.make_node("MatMul", ["x", "matrix"], ["product"]),

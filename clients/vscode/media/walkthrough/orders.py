@@ -46,7 +46,7 @@ class Line:
 
 @dataclass
 class Order:
-    """What one customer has ordered."""
+    """The articles that one customer has ordered."""
 
     number: int
     customer: str
@@ -106,7 +106,7 @@ class Catalogue:
 
 
 class Stock:
-    """How many of each article lie on the shelf."""
+    """The number of each article on the shelf."""
 
     def __init__(self, counts: dict[str, int]) -> None:
         self._counts = dict(counts)

@@ -2,16 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp.leanings import Leanings
-from lsp.suggestions import Suggestion
 from model.editing.change import Change
+from model.leanings import Leanings, Replacement, replacement_of
 
 
-def suggestion(old: str, new: str, start: int = 0) -> Suggestion:
-    return Suggestion(Change(start, start + len(old), new), old, 0.9)
+def replacement(old: str, new: str, start: int = 0) -> Replacement:
+    return replacement_of(Change(start, start + len(old), new), old)
 
 
-INFO = suggestion("log.info(", "log.debug(")
+INFO = replacement("log.info(", "log.debug(")
 
 
 def test_an_accepted_change_needs_less_and_a_dismissed_one_more() -> None:
@@ -27,17 +26,17 @@ def test_an_accepted_change_needs_less_and_a_dismissed_one_more() -> None:
 def test_the_same_change_elsewhere_is_the_same_and_another_is_not() -> None:
     leanings = Leanings()
     leanings.accept(INFO)
-    assert leanings.threshold_for(suggestion("info", "debug", 90), 0.6) < 0.6
-    assert leanings.threshold_for(suggestion("info", "warning"), 0.6) == pytest.approx(0.6)
+    assert leanings.threshold_for(replacement("info", "debug", 90), 0.6) < 0.6
+    assert leanings.threshold_for(replacement("info", "warning"), 0.6) == pytest.approx(0.6)
     assert leanings.least < 1
 
 
 def test_forgetting_what_was_dismissed_keeps_what_was_accepted() -> None:
     leanings = Leanings()
     leanings.accept(INFO)
-    leanings.dismiss(suggestion("a", "b"))
+    leanings.dismiss(replacement("a", "b"))
     leanings.forget_dismissed()
-    assert leanings.threshold_for(suggestion("a", "b"), 0.6) == pytest.approx(0.6)
+    assert leanings.threshold_for(replacement("a", "b"), 0.6) == pytest.approx(0.6)
     assert leanings.threshold_for(INFO, 0.6) < 0.6
 
 
