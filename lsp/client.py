@@ -105,7 +105,8 @@ class Client:
 
     @property
     def is_connected(self) -> bool:
-        return self._socket is not None
+        """May a question be asked? During a move it is kept until the move is over."""
+        return self._socket is not None or self._is_moving
 
     async def run(self) -> AsyncGenerator[schema.ModelResponse | ServiceUnavailable]:
         """Connect, and connect again, without end.
@@ -157,7 +158,7 @@ class Client:
         """Ask for the next hunk; raise ServiceUnavailable when there is no answer in time.
 
         `pause_seconds` is the time since the last change; None when the last change is surely finished."""
-        if self._socket is None and not self._is_moving:
+        if not self.is_connected:
             raise ServiceUnavailable("not-connected", "the service is not connected")
         request = next(self._requests)
         question = _Question(snapshot, threshold, limit, pause_seconds)

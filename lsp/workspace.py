@@ -343,7 +343,8 @@ class Workspace:
             pause = min(2 * pause, longest)
 
     def _note_connection(self, model: "ServedModel") -> None:
-        if model.bundle != self._bundle:  # another tokenizer
+        is_other = model.bundle != self._bundle
+        if is_other:  # another tokenizer
             self._bundle = model.bundle
             for file in self.files.values():
                 self._begin_stream(file)
@@ -351,7 +352,8 @@ class Workspace:
             self._editor.log("Likewise: the service is back")
             self._logged_problems.clear()
         for file in self.files.values():
-            if file.is_edited:
+            # A question that is still open has moved with us, and somebody may wait for its answer.
+            if file.is_edited and (is_other or file.state is not QuestionState.ASKING):
                 self._ask(file)
         self._refresh_status()
 

@@ -131,7 +131,7 @@ async def test_a_replica_that_ends_sends_its_clients_elsewhere_and_no_question_i
         asked = asyncio.create_task(client.ask(snapshot(SECOND)))
         await until(lambda: len(service.said("edits")) == 2)
         await service.send_away()
-        assert not client.is_connected or len(seen.models) == 2
+        assert client.is_connected
         assert (await client.ask(snapshot(SECOND, "b.py"))).suggestions  # asked during the move
         assert (await asked).suggestions
         assert seen.lost == []

@@ -501,3 +501,32 @@ async def test_a_key_in_a_very_long_line_lets_the_file_go_with_a_reason(
         desk.change(Change(len(TEXT) + 9, len(TEXT) + 9, "2"))
         assert desk.file.excluded is Silence.LONG_LINE
         assert desk.workspace.status.reason == "long-line"
+
+
+async def test_a_move_to_another_replica_costs_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        await desk.answer()
+        heard = len(desk.service.said("edits"))
+        desk.service.hangs = True
+        desk.change(Change(len(TEXT), len(TEXT), "#\n"))
+        asking = asyncio.create_task(desk.answer())
+        await until(lambda: len(desk.service.said("edits")) > heard)
+        await desk.service.send_away()
+        assert (await asking).best is not None
+
+
+async def test_a_key_typed_during_a_move_is_answered_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with working(tmp_path, monkeypatch) as desk:
+        desk.change(Change(0, 3, "(y)"))
+        await desk.answer()
+        before = len(desk.screen.statuses)
+        await desk.service.send_away()
+        await asyncio.sleep(0.03)
+        desk.change(Change(len(TEXT), len(TEXT), "#\n"))
+        assert (await desk.answer()).best is not None
+        assert {each.state for each in desk.screen.statuses[before:]} <= {"ready", "quiet", "thinking"}
