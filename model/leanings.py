@@ -19,7 +19,7 @@ class Leanings:
 
     @property
     def least(self) -> float:
-        """The least share of any change: the service must be asked for so much."""
+        """The least share of any change: it gives the threshold that the service is asked with."""
         return min(1.0, *self._shares.values()) if self._shares else 1.0
 
     def accept(self, replacement: Replacement) -> None:

@@ -67,7 +67,7 @@ class Slots:
         self._explicit: list[int] = []  # explicit position of each edit, so that it can be undone
 
     def copy(self) -> "Slots":
-        """The same state and edits, which may go on differently."""
+        """An independent copy of the state and its edits."""
         result = Slots.__new__(Slots)
         result.state_length = self.state_length
         result.order, result.contents = list(self.order), list(self.contents)
@@ -83,7 +83,7 @@ class Slots:
         return list(self._explicit)
 
     def explicit_position(self, slot: int) -> int:
-        """Where a slot stands in the current state."""
+        """The position of a slot in the current state."""
         if not 0 <= slot < len(self.contents):
             raise ValueError(f"position {slot} is outside a state of {len(self.contents)} tokens")
         # Each edit since moved it by one at most: the rest of a long file need not be searched.
@@ -232,7 +232,7 @@ def _lexical_opcodes(
 
 
 def _alike(one: Iterable[Any], other: Iterable[Any]) -> int:
-    """How many items both begin with."""
+    """Count the items that both have in common at their beginnings."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 

@@ -91,7 +91,7 @@ class Tokenizer:
 
     @cached_property
     def _by_bytes(self) -> tuple[list[bytes], list[int]]:
-        """What tokens spell, sorted, and the ids of those tokens."""
+        """The bytes of all tokens, sorted, and the ids of those tokens."""
         pairs = sorted((piece, token) for token, piece in enumerate(self.bytes_of) if piece)
         return [piece for piece, _ in pairs], [token for _, token in pairs]
 

@@ -87,7 +87,7 @@ def seal(directory: Path, name: str, origin: Mapping[str, Any] | None = None) ->
 
 
 def _read_origin(directory: Path) -> dict[str, Any]:
-    """What the manifest of a folder says about how its files were made."""
+    """Read the origin of the files from the manifest of a folder."""
     try:
         origin = json.loads((directory / "manifest.json").read_text()).get("origin")
     except (OSError, ValueError, AttributeError):

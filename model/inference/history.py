@@ -43,7 +43,7 @@ class _Pointed(NextPosition):
 
 
 class _SlotFeatures(NamedTuple):
-    """What the pointer is told of each column."""
+    """The features of each column for the pointer."""
 
     alive: NDArray[np.bool_]
     buckets: NDArray[np.int64] | None  # (relations, columns)

@@ -158,7 +158,7 @@ def _lines_away(word: _Word, text: LexicalText, here: int) -> float:
 
 
 def _is_written(word: _Word, situation: Situation) -> bool:
-    """Did the user write this word since the stream began?"""
+    """Has the user written this word since the stream began?"""
     return bool(situation.is_new[situation.text.starts[word.occurrences]].any())
 
 

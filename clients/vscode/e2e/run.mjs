@@ -25,26 +25,46 @@ const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
 let passed = 0;
 let failed = 0;
 
+/** Runs a scenario; tells whether it passed, and shows why not. */
+async function play({ name, run }) {
+    const since = Date.now();
+    try {
+        await run(workbench);
+        console.log(`ok      ${name} (${seconds(since)})`);
+        return true;
+    } catch (error) {
+        console.log(
+            `FAILED  ${name} (${seconds(since)})\n        ${error.message.replaceAll("\n", "\n        ")}`,
+        );
+        const picture = path.join(values.results, `${name.replaceAll(/\W+/g, "-")}.png`);
+        await workbench.page.screenshot({ path: picture }).catch(() => {});
+        await workbench.closeLists().catch(() => {});
+        console.log(`        ${picture}\n${await workbench.log().catch(() => "")}`);
+        return false;
+    }
+}
+
 try {
     await workbench.start("start.py", "x = 1\n");
     console.log(`VS Code is up after ${seconds(started)}`);
-    for (const { name, run } of [...scenarios, ...daily, ...findingPython, ...trust].filter(
+    const lost = [];
+    for (const scenario of [...scenarios, ...daily, ...findingPython, ...trust].filter(
         ({ name }, index) => index === 0 || new RegExp(values.only).test(name),
     )) {
-        const since = Date.now();
-        try {
-            await run(workbench);
+        if (await play(scenario)) {
             passed++;
-            console.log(`ok      ${name} (${seconds(since)})`);
-        } catch (error) {
+        } else {
+            lost.push(scenario);
+        }
+    }
+    // A busy machine may be too slow once. What fails twice is at fault.
+    for (const scenario of lost) {
+        console.log(`again   ${scenario.name}`);
+        await workbench.command("View: Close All Editors").catch(() => {});
+        if (await play(scenario)) {
+            passed++;
+        } else {
             failed++;
-            console.log(
-                `FAILED  ${name} (${seconds(since)})\n        ${error.message.replaceAll("\n", "\n        ")}`,
-            );
-            const picture = path.join(values.results, `${name.replaceAll(/\W+/g, "-")}.png`);
-            await workbench.page.screenshot({ path: picture }).catch(() => {});
-            await workbench.closeLists().catch(() => {});
-            console.log(`        ${picture}\n${await workbench.log().catch(() => "")}`);
         }
     }
 } catch (error) {
