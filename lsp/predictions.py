@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lsp.answers import answer_from_prediction, describe_dismissal, is_dismissed
@@ -31,6 +31,9 @@ from server import schema
 _LIMIT_EDITS = 100  # of a stream, as in the paper; less if the service says so
 _UNCALIBRATED_THRESHOLD = 0.5  # when the bundle names none
 _ALTERNATIVES = 3
+_CHOICES = (
+    5  # asked for where changes need different confidences: the first one may be below its own threshold
+)
 _log = logging.getLogger(__name__)
 
 
@@ -218,10 +221,12 @@ class Predictions:
     async def _ask(self, view: FileView, threshold: float, limit: int, pause_seconds: float | None) -> Answer:
         edits = tuple(view.recorder.edits)
         snapshot = _take_snapshot(view, edits)
+        choices = limit if self._least_threshold == self._threshold else max(limit, _CHOICES)
         prediction = await self._client.ask(
-            snapshot, threshold=threshold, limit=limit, pause_seconds=pause_seconds
+            snapshot, threshold=threshold, limit=choices, pause_seconds=pause_seconds
         )
-        return answer_from_prediction(view, prediction, edits, self._dismissals, self._threshold_for)
+        answer = answer_from_prediction(view, prediction, edits, self._dismissals, self._threshold_for)
+        return replace(answer, suggestions=answer.suggestions[:limit])
 
     # --- the service ---
 

@@ -150,6 +150,20 @@ async def test_an_accepted_change_needs_less_confidence_unless_the_user_named_a_
             assert ((await served.predictions.find_answer(view)).best is None) == (number is not None)
 
 
+async def test_an_accepted_change_is_found_behind_one_that_is_not_sure_enough(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        served.service.threshold = 0.95
+        await served.reconnect()
+        view = view_after(served.predictions, RENAMED)
+        unsure = await served.predictions.find_unsure(view)
+        assert unsure is not None
+        served.predictions.accept(unsure)
+        renaming = served.service.script
+        served.service.script = lambda text, asked: [Change(0, 0, "other"), *renaming(text, asked)]
+        answer = await served.predictions.find_answer(view)
+        assert [each.change for each in answer.suggestions] == [unsure.change]
+
+
 async def test_a_silence_that_the_service_names_is_passed_on(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         served.service.script = lambda text, asked: []
