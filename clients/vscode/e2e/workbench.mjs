@@ -255,6 +255,7 @@ export class Workbench {
     /** The same on a line with tabs, of which not every VS Code counts each as one column. */
     async stepTo(line, column) {
         await this.goTo(line, 1);
+        await this.cursorAt(line, 1); // it may have been on this line before
         for (let left = column - 1; left > 0; left--) await this.press("ArrowRight");
     }
 
